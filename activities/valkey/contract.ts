@@ -1,0 +1,52 @@
+import type { ResourceRef } from '../../workflows/shared/messages.ts';
+import type { SlotRange, ValkeyObservation } from '../../workflows/valkey-cluster/domain/observation.ts';
+
+/** How an activity reaches the servers of one cluster: by name only, so that no secret enters a history. */
+export interface ValkeyAccess {
+  readonly namespace: string;
+  readonly cluster: string;
+  readonly auth: { readonly secret: string; readonly key: string; readonly user: string } | null;
+  readonly tls: { readonly secret: string } | null;
+}
+
+/** One server, fenced by the pod that it runs in: another pod at this address is `stale`. */
+export interface ValkeyServer {
+  readonly pod: string;
+  readonly podUid: string;
+  readonly ip: string;
+  readonly port: number;
+}
+
+/** All that workflows may ask of Valkey. Each observes first, and finding the work done is success. */
+export interface ValkeyActivities {
+  /** Reads the resource, its objects, its pods and what every Valkey says, at once; null when the resource is gone. */
+  observeValkeyCluster(ref: ResourceRef): Promise<ValkeyObservation | null>;
+
+  /** Gives fresh masters distinct config epochs and makes all servers know each other, both ways, until each sees each. */
+  meetValkeyNodes(input: {
+    readonly access: ValkeyAccess;
+    readonly servers: readonly ValkeyServer[];
+  }): Promise<{ readonly nodeIds: Readonly<Record<string, string>> }>;
+
+  /** Assigns slots to a master that owns none of them yet; a slot that another node serves is refused. */
+  assignValkeySlots(input: {
+    readonly access: ValkeyAccess;
+    readonly server: ValkeyServer;
+    readonly ranges: readonly SlotRange[];
+  }): Promise<{ readonly assigned: number }>;
+
+  /** Makes a server that owns no slots a replica of the master, and waits until its link is up and it is in sync. */
+  attachValkeyReplica(input: {
+    readonly access: ValkeyAccess;
+    readonly server: ValkeyServer;
+    readonly masterId: string;
+  }): Promise<{ readonly linkSeconds: number }>;
+
+  /** Waits until every server says ok, all slots are served once and all views agree; heartbeats what is still missing. */
+  awaitValkeyHealth(input: {
+    readonly access: ValkeyAccess;
+    readonly servers: readonly ValkeyServer[];
+    readonly masters: number;
+    readonly replicasPerMaster: number;
+  }): Promise<{ readonly slots: number; readonly nodes: number }>;
+}

@@ -1,0 +1,168 @@
+/** Slots from first to last, both included. */
+export type SlotRange = readonly [first: number, last: number];
+
+/** A Valkey node as plans see it; the offline form of `keelson plan --observed`. */
+export interface ValkeyNode {
+  readonly id: string;
+  readonly pod: string;
+  /** Which shard it belongs to, by its pod's label: never by an ordinal. */
+  readonly shard: number;
+  readonly role: 'master' | 'replica';
+  readonly masterId?: string | null;
+  readonly slots: readonly SlotRange[];
+  readonly zone: string;
+  readonly ready: boolean;
+  readonly usedMemory?: number;
+  readonly maxMemory?: number;
+  readonly keys?: number;
+  readonly version?: string;
+  readonly node?: string;
+  readonly offset?: number;
+  readonly linkUp?: boolean;
+  /** Slots that this node still imports or gives away, left open by whoever began it. */
+  readonly openSlots?: readonly {
+    readonly slot: number;
+    readonly direction: 'importing' | 'migrating';
+    readonly peer: string;
+  }[];
+}
+
+/** A pod of the cluster, with or without a Valkey that answers in it. */
+export interface ValkeyPod {
+  readonly name: string;
+  readonly uid: string;
+  readonly shard: number;
+  readonly ip: string | null;
+  readonly node: string | null;
+  readonly zone: string | null;
+  readonly phase: string;
+  readonly ready: boolean;
+  readonly terminating: boolean;
+  readonly image: string | null;
+  /** Why its container waits, e.g. `ErrImagePull: …`. */
+  readonly waiting: string | null;
+  /** The id of the Valkey node in it, when it answered. */
+  readonly nodeId: string | null;
+}
+
+/** A member of the cluster that no pod stands for. */
+export interface ValkeyOrphan {
+  readonly id: string;
+  readonly address: string;
+  readonly role: 'master' | 'replica';
+  readonly slots: readonly SlotRange[];
+  readonly failed: boolean;
+}
+
+/** The StatefulSet of one shard. */
+export interface ValkeyShardSet {
+  readonly shard: number;
+  readonly name: string;
+  readonly uid: string;
+  readonly replicas: number;
+  readonly image: string;
+}
+
+/** What the nodes themselves say of the cluster's health. */
+export interface ValkeyHealth {
+  /** `cluster_state:ok` on every node that answered. */
+  readonly ok: boolean;
+  readonly slotsAssigned: number;
+  /** All nodes that answered agree on members, roles and slots. */
+  readonly viewsAgree: boolean;
+  readonly answered: number;
+  readonly unreachable: readonly { readonly pod: string; readonly why: string }[];
+}
+
+/** Something that the spec names and that is not there, or not usable: `Secret cache-auth has no key "password"`. */
+export interface MissingDependency {
+  readonly field: string;
+  readonly message: string;
+}
+
+/** The ClusterTopology of the specification: everything about one cluster, gathered once. */
+export interface ValkeyObservation {
+  readonly cluster: ValkeyClusterResource;
+  readonly shards: readonly ValkeyShardSet[];
+  readonly pods: readonly ValkeyPod[];
+  readonly nodes: readonly ValkeyNode[];
+  readonly orphans: readonly ValkeyOrphan[];
+  readonly health: ValkeyHealth;
+  readonly missing: readonly MissingDependency[];
+  /** Other objects that we own (Services, ConfigMap, PodDisruptionBudget, claims): `kind/name` to uid. */
+  readonly owned: Readonly<Record<string, string>>;
+}
+
+/** The resource itself, its defaults filled in by the API server. */
+export interface ValkeyClusterResource {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  readonly deleting: boolean;
+  readonly finalizers: readonly string[];
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly spec: ValkeyClusterSpec;
+  /** The status as last written, for the phase to go on from. */
+  readonly phase: string | null;
+  readonly observedGeneration: number;
+}
+
+export interface ValkeyClusterSpec {
+  readonly masters: number;
+  readonly replicasPerMaster: number;
+  readonly image: {
+    readonly repository: string;
+    readonly tag: string;
+    readonly pullPolicy: 'Always' | 'IfNotPresent' | 'Never';
+    readonly pullSecrets: readonly string[];
+    readonly allowDowngrade: boolean;
+  };
+  readonly tls?: {
+    readonly issuerRef?: { readonly name: string; readonly kind: string; readonly group: string };
+    readonly secretName?: string;
+    readonly duration: string;
+    readonly renewBefore: string;
+  };
+  readonly auth?: {
+    readonly secretRef: { readonly name: string; readonly key: string };
+    readonly acl?: {
+      readonly enabled: boolean;
+      readonly configSecretRef?: { readonly name: string; readonly key: string };
+      readonly adminUser: string;
+    };
+  };
+  readonly persistence: {
+    readonly enabled: boolean;
+    readonly storageClassName?: string;
+    readonly size: string;
+    readonly aof: { readonly enabled: boolean; readonly fsync: 'always' | 'everysec' | 'no' };
+    readonly rdb: { readonly enabled: boolean; readonly saveRules: readonly string[] };
+    readonly retention: 'Retain' | 'Delete';
+  };
+  readonly resources: {
+    readonly requests: Readonly<Record<string, string>>;
+    readonly limits: Readonly<Record<string, string>>;
+  };
+  readonly scheduling: {
+    readonly spreadMasters: boolean;
+    readonly topologyKey: string;
+    readonly nodeSelector: Readonly<Record<string, string>>;
+    readonly tolerations: readonly Readonly<Record<string, string | number>>[];
+  };
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly readService: {
+    readonly enabled: boolean;
+    readonly serviceType: string;
+    readonly annotations: Readonly<Record<string, string>>;
+  };
+  readonly metricsExporter: { readonly enabled: boolean; readonly image: string; readonly port: number };
+  readonly replication: {
+    readonly disklessSync: boolean;
+    readonly disklessSyncDelay: number;
+    readonly minReplicasToWrite: number;
+    readonly minReplicasMaxLag: number;
+  };
+  readonly approvals: 'None' | 'Irreversible';
+}
