@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The runtime is a dependency: whatever Node the machine has, Keelson runs on its own Node 24.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -9,7 +9,7 @@ const major = Number(process.versions.node.split('.')[0]);
 
 if (major >= MINIMUM_MAJOR) {
   const { main } = await import('../starter/cli/main.ts');
-  await main(process.argv.slice(2));
+  process.exitCode = await main(process.argv.slice(2));
 } else {
   const own = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url));
   if (!existsSync(own)) {
@@ -18,6 +18,22 @@ if (major >= MINIMUM_MAJOR) {
     );
     process.exit(1);
   }
-  const child = spawnSync(own, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
-  process.exit(child.status ?? 1);
+  runInstead(own, [fileURLToPath(import.meta.url), ...process.argv.slice(2)]);
+}
+
+/** Runs the other Node in this one's place: it gets the signals, and this one ends as it ended. */
+function runInstead(program, args) {
+  const child = spawn(program, args, { stdio: 'inherit' });
+  // A terminal sends Ctrl-C to both; this one only has to outlive the child. The rest is passed on.
+  process.on('SIGINT', () => {});
+  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGQUIT']) process.on(signal, () => child.kill(signal));
+  child.on('error', (error) => {
+    console.error(`keelson cannot run ${program}: ${error.message}; run "npm ci" again.`);
+    process.exit(1);
+  });
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code ?? 1);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
 }
