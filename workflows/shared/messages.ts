@@ -49,13 +49,23 @@ export interface EntityStatus {
     readonly message: string;
     readonly untilMs: number | null;
   } | null;
+  /** The operation that runs; its own `progress` query has the steps. */
   readonly operation: {
     readonly name: string;
     readonly workflowId: string;
     readonly startedAtMs: number;
-    readonly steps: readonly StepProgress[];
   } | null;
   readonly last: OperationResult | null;
+}
+
+/** What a running operation answers to `progress`. */
+export interface OperationProgress {
+  readonly operation: string;
+  readonly phase: string;
+  readonly steps: readonly StepProgress[];
+  /** Why it stands still, when it does. */
+  readonly waiting: string | null;
+  readonly stopping: string | null;
 }
 
 /** What an operation ends with: a small JSON that a person reads. */
@@ -65,6 +75,8 @@ export interface OperationResult {
   readonly message: string;
   readonly failure: { readonly code: string; readonly message: string } | null;
   readonly steps: { readonly done: number; readonly of: number };
+  /** Where the resource's phase stands now. */
+  readonly phase: string;
   readonly durationMs: number;
   readonly stepSeconds: Readonly<Record<string, number>>;
   readonly facts: Facts;
@@ -75,6 +87,17 @@ export interface Approval {
   readonly by: string;
   readonly reason: string;
 }
+
+/** Asks an operation to end at its next safe point; a cancelled one undoes what it can. */
+export interface Stop {
+  readonly why: 'superseded' | 'cancelled';
+  readonly reason: string;
+}
+
+export const stop = defineSignal<[Stop]>('stop');
+export const hold = defineSignal<[{ readonly reason: string }]>('hold');
+export const release = defineSignal('release');
+export const progress = defineQuery<OperationProgress>('progress');
 
 export const hint = defineSignal<[Hint]>('hint');
 export const status = defineQuery<EntityStatus>('status');

@@ -1,0 +1,183 @@
+/**
+ * What a failure means for the operation:
+ * `transient` is retried where it happened; `notYet` is an expected wait; `stale` observes and plans again;
+ * `validation` waits for the resource to change; `permanent` waits for a person.
+ */
+export type FailureClass = 'transient' | 'notYet' | 'stale' | 'validation' | 'permanent';
+
+/** One row of the registry: what the code means and what to do about it. */
+export interface FailureKind {
+  readonly class: FailureClass;
+  readonly meaning: string;
+  readonly remedy: string;
+}
+
+/** Every failure that Keelson can report, in one place. */
+export const FAILURES = {
+  Cancelled: {
+    class: 'stale',
+    meaning: 'The operation was cancelled from outside.',
+    remedy: 'Nothing: the resource says what was undone. `keelson retry` carries the wish out after all.',
+  },
+  TimedOut: {
+    class: 'transient',
+    meaning: 'A step did not end within its time.',
+    remedy:
+      'Nothing at first: it is planned again. If it stays, the step in the Web UI names what it waited for.',
+  },
+  GuardBlocked: {
+    class: 'stale',
+    meaning: 'A guard that allowed the plan refused just before a step that cannot be undone.',
+    remedy: 'Read the guard in the condition; the operation waits until it allows.',
+  },
+  PhaseRefused: {
+    class: 'permanent',
+    meaning: 'The phase table has no row for what happened.',
+    remedy: 'Report it with the workflow id: the lifecycle and its table disagree.',
+  },
+  InvalidInput: {
+    class: 'validation',
+    meaning: 'A workflow was started, or asked, with something that it cannot work with.',
+    remedy: 'The message names the field; the lifecycle’s README shows the input.',
+  },
+  ResourceInvalid: {
+    class: 'validation',
+    meaning: 'The resource has a field that the API server let through and that cannot be acted on.',
+    remedy: 'Change the field that the message names.',
+  },
+  DependencyMissing: {
+    class: 'validation',
+    meaning: 'The resource names something that does not exist or lacks what is needed.',
+    remedy: 'Create what the message names, or change the field.',
+  },
+  ResourceGone: {
+    class: 'stale',
+    meaning: 'The object was deleted while it was being worked on.',
+    remedy: 'Nothing: the world is observed again.',
+  },
+  ResourceReplaced: {
+    class: 'stale',
+    meaning: 'Another object stands under the same name now.',
+    remedy: 'Nothing: the world is observed again.',
+  },
+  GenerationMoved: {
+    class: 'stale',
+    meaning: 'The spec changed between plan and step.',
+    remedy: 'Nothing: the newest generation is planned.',
+  },
+  KubernetesUnavailable: {
+    class: 'transient',
+    meaning: 'The API server does not answer, or asks to come back later.',
+    remedy: 'Nothing: retried. If it stays, look at the API server.',
+  },
+  KubernetesConflict: {
+    class: 'transient',
+    meaning: 'Somebody else wrote the object at the same moment.',
+    remedy: 'Nothing: retried on the newest version.',
+  },
+  KubernetesForbidden: {
+    class: 'permanent',
+    meaning: 'The service account of the worker lacks a right.',
+    remedy:
+      'Grant the verb and resource that the message names (deploy/kustomize/base), then `keelson retry`.',
+  },
+  KubernetesInvalid: {
+    class: 'validation',
+    meaning: 'The API server refuses the object that the resource asks for.',
+    remedy: 'Change the field of the resource that the message leads to.',
+  },
+  PodsNotReady: {
+    class: 'notYet',
+    meaning: 'Pods are not Ready yet.',
+    remedy: 'The message has the kubelet’s words: an image, a probe, or no node with room.',
+  },
+  ValkeyUnreachable: {
+    class: 'transient',
+    meaning: 'A Valkey server does not accept a connection or does not answer in time.',
+    remedy: 'Nothing at first: retried. If it stays, look at the pod.',
+  },
+  ValkeyProtocol: {
+    class: 'transient',
+    meaning: 'A Valkey server answered something that is not the protocol, or cut the connection.',
+    remedy: 'Nothing at first: retried. If it stays, look at what listens on the pod’s port.',
+  },
+  ValkeyBusy: {
+    class: 'transient',
+    meaning: 'A Valkey server is loading its data, runs a script or has its clients paused.',
+    remedy: 'Nothing: retried.',
+  },
+  ValkeyAuth: {
+    class: 'validation',
+    meaning: 'A Valkey server refuses the password or user.',
+    remedy: 'Make the Secret that `spec.auth` names match what the servers run with.',
+  },
+  ValkeyAcl: {
+    class: 'validation',
+    meaning: 'The user may not run a command that the lifecycle needs.',
+    remedy: 'Grant the command that the message names to the admin user.',
+  },
+  ValkeyRefused: {
+    class: 'permanent',
+    meaning: 'A Valkey server refuses a command for a reason that will not go away by itself.',
+    remedy: 'The message has the server’s words; the runbook of the lifecycle goes on from there.',
+  },
+  ValkeySlotBusy: {
+    class: 'stale',
+    meaning: 'A slot is served by another node than the plan assumed.',
+    remedy: 'Nothing: the topology is observed and planned again.',
+  },
+  ValkeyNotConverged: {
+    class: 'notYet',
+    meaning: 'The nodes do not agree yet on members, roles or slots.',
+    remedy: 'Nothing: gossip needs a moment. If it stays, the message names who disagrees.',
+  },
+  ValkeyPodReplaced: {
+    class: 'stale',
+    meaning: 'The pod that the step was planned for is another one now.',
+    remedy: 'Nothing: the world is observed again.',
+  },
+  ValkeyDataLost: {
+    class: 'permanent',
+    meaning:
+      'A cluster that was running has slots that no node serves, and nothing here can bring them back.',
+    remedy:
+      'Follow docs/runbooks/valkey-data-lost.md: restore the volumes, or accept the loss by deleting the resource.',
+  },
+} as const satisfies Record<string, FailureKind>;
+
+export type FailureCode = keyof typeof FAILURES;
+
+/** A failure as the rest of the code sees it, whatever carried it. */
+export interface Failure {
+  readonly code: FailureCode;
+  readonly class: FailureClass;
+  readonly message: string;
+}
+
+/** Whether a text is one of the registry's codes. */
+export const isFailureCode = (code: string): code is FailureCode => Object.hasOwn(FAILURES, code);
+
+/** What the entity does after an operation failed. */
+export type AfterFailure =
+  | { readonly next: 'plan-again' }
+  | { readonly next: 'back-off'; readonly delayMs: number }
+  | { readonly next: 'await-change' };
+
+const BACK_OFF_MS = { first: 2_000, last: 300_000 } as const;
+/** A world that keeps moving is planned for at once a few times, then with a growing delay. */
+const STALE_IN_A_ROW = 3;
+
+/** Decides what follows a failure, from its class and how many came in a row. */
+export function afterFailure(failure: Failure, inARow: number): AfterFailure {
+  const delayMs = Math.min(BACK_OFF_MS.first * 2 ** Math.min(inARow - 1, 20), BACK_OFF_MS.last);
+  switch (failure.class) {
+    case 'transient':
+    case 'notYet':
+      return { next: 'back-off', delayMs };
+    case 'stale':
+      return inARow <= STALE_IN_A_ROW ? { next: 'plan-again' } : { next: 'back-off', delayMs };
+    case 'validation':
+    case 'permanent':
+      return { next: 'await-change' };
+  }
+}
