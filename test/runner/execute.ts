@@ -1,0 +1,122 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Stage } from './stages.ts';
+import { tallyReport, withExitCode } from './tally.ts';
+import type { Tally, VitestReport } from './tally.ts';
+
+/** How a stage ended. */
+export interface StageResult extends Tally {
+  readonly stage: Stage;
+  readonly durationMs: number;
+  /** All that it said, to be shown when it failed. */
+  readonly output: string;
+}
+
+/** A stage that takes this many times its budget hangs, and is ended. */
+const PATIENCE = 3;
+const GRACE_MS = 30_000;
+
+const running = new Set<ChildProcess>();
+
+/** Asks everything that still runs to end, and makes it end when it does not. */
+export function stopAll(): void {
+  for (const child of running) stop(child);
+}
+
+/** Runs one stage to its end; what it writes goes to `say` line by line if it is a live one. */
+export async function execute(
+  stage: Stage,
+  reportDir: string,
+  say: (line: string) => void,
+): Promise<StageResult> {
+  const reportFile = join(reportDir, `${stage.name.replaceAll(' ', '-')}.json`);
+  const report = stage.countsTests ? ['--reporter', 'json', `--outputFile.json=${reportFile}`] : [];
+  const start = Date.now();
+  const { output, exitCode, hung } = await runNode([...stage.command, ...report], stage, say);
+  const counted = stage.countsTests
+    ? readReport(reportFile)
+    : { passed: exitCode === 0 ? 1 : 0, failed: 0, skipped: [] };
+  const notes = [
+    ...(hung ? [`Ended after ${PATIENCE} times its budget.`] : []),
+    ...counted.skipped.map((name) => `Skipped, which counts as failed: ${name}`),
+  ];
+  return {
+    stage,
+    ...withExitCode({ passed: counted.passed, failed: counted.failed }, exitCode),
+    durationMs: Date.now() - start,
+    output: [output.trimEnd(), ...notes].join('\n'),
+  };
+}
+
+function readReport(file: string): ReturnType<typeof tallyReport> {
+  if (!existsSync(file)) return { passed: 0, failed: 1, skipped: [] };
+  const report: VitestReport = JSON.parse(readFileSync(file, 'utf8'));
+  return tallyReport(report);
+}
+
+async function runNode(
+  command: readonly string[],
+  stage: Stage,
+  say: (line: string) => void,
+): Promise<{ output: string; exitCode: number | null; hung: boolean }> {
+  // A group of its own, so that what it started ends with it.
+  const child = spawn(process.execPath, command, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  running.add(child);
+  const parts: string[] = [];
+  const lines = new LineSplitter(say);
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      parts.push(text);
+      if (stage.live) lines.push(text);
+    });
+  }
+  let hung = false;
+  const limit = setTimeout(() => {
+    hung = true;
+    stop(child);
+  }, stage.budgetMs * PATIENCE);
+  const exitCode = await new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject).on('close', resolve);
+  });
+  clearTimeout(limit);
+  running.delete(child);
+  lines.end();
+  return { output: parts.join(''), exitCode, hung };
+}
+
+function stop(child: ChildProcess): void {
+  signalGroup(child, 'SIGTERM');
+  setTimeout(() => running.has(child) && signalGroup(child, 'SIGKILL'), GRACE_MS).unref();
+}
+
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch (error) {
+    // It ended between the look and the signal.
+    if (Reflect.get(Object(error), 'code') !== 'ESRCH') throw error;
+  }
+}
+
+/** Passes text on in whole lines, so that the lines of several commands do not mix. */
+class LineSplitter {
+  #rest = '';
+  readonly #say: (line: string) => void;
+
+  constructor(say: (line: string) => void) {
+    this.#say = say;
+  }
+
+  push(text: string): void {
+    const lines = (this.#rest + text).split('\n');
+    this.#rest = lines.pop() ?? '';
+    for (const line of lines) this.#say(line);
+  }
+
+  end(): void {
+    if (this.#rest !== '') this.#say(this.#rest);
+  }
+}
