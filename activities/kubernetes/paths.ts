@@ -1,0 +1,62 @@
+import type { ObjectName } from './contract.ts';
+import { isNotFound, KubernetesError } from './errors.ts';
+
+interface ResourceList {
+  readonly resources: readonly {
+    readonly name: string;
+    readonly kind: string;
+    readonly namespaced: boolean;
+  }[];
+}
+type Resource = ResourceList['resources'][number];
+type Kind = { readonly apiVersion: string; readonly kind: string; readonly namespace?: string };
+
+/** Where the API server keeps objects, learnt from its own discovery once for each version. */
+export interface Paths {
+  kind(kind: Kind): Promise<string>;
+  object(name: ObjectName): Promise<string>;
+  has(apiVersion: string, kind: string): Promise<boolean>;
+}
+
+/** A kind that is not found is asked for again each time: its definition may be installed at any moment. */
+export function createPaths(read: (path: string) => Promise<ResourceList>): Paths {
+  const known = new Map<string, Resource>();
+
+  async function find(apiVersion: string, kind: string): Promise<Resource | null> {
+    const key = `${apiVersion} ${kind}`;
+    const cached = known.get(key);
+    if (cached !== undefined) return cached;
+    let list: ResourceList;
+    try {
+      list = await read(rootOf(apiVersion));
+    } catch (error) {
+      if (isNotFound(error)) return null;
+      throw error;
+    }
+    for (const resource of list.resources)
+      if (!resource.name.includes('/')) known.set(`${apiVersion} ${resource.kind}`, resource);
+    return known.get(key) ?? null;
+  }
+
+  async function pathOf(asked: Kind): Promise<string> {
+    const resource = await find(asked.apiVersion, asked.kind);
+    if (resource === null) {
+      const message = `the API server has no kind ${asked.kind} in ${asked.apiVersion}: is its definition installed?`;
+      throw new KubernetesError(400, 'UnknownKind', message, `GET ${rootOf(asked.apiVersion)}`);
+    }
+    const namespace =
+      resource.namespaced && asked.namespace !== undefined && asked.namespace !== ''
+        ? `/namespaces/${encodeURIComponent(asked.namespace)}`
+        : '';
+    return `${rootOf(asked.apiVersion)}${namespace}/${resource.name}`;
+  }
+
+  return {
+    kind: pathOf,
+    object: async (name) => `${await pathOf(name)}/${encodeURIComponent(name.name)}`,
+    has: async (apiVersion, kind) => (await find(apiVersion, kind)) !== null,
+  };
+}
+
+const rootOf = (apiVersion: string): string =>
+  apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
