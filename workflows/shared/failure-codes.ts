@@ -25,6 +25,11 @@ export const FAILURES = {
     remedy:
       'Nothing at first: it is planned again. If it stays, the step in the Web UI names what it waited for.',
   },
+  OperationExists: {
+    class: 'transient',
+    meaning: 'An operation of the same id still runs, started by an entity that was ended from outside.',
+    remedy: 'Nothing: tried again. If it stays, cancel the workflow that the message names.',
+  },
   GuardBlocked: {
     class: 'stale',
     meaning: 'A guard that allowed the plan refused just before a step that cannot be undone.',

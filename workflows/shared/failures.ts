@@ -4,9 +4,11 @@ import {
   ApplicationFailureCategory,
   CancelledFailure,
   ChildWorkflowFailure,
+  TerminatedFailure,
   TimeoutFailure,
 } from '@temporalio/common';
 import { FAILURES, isFailureCode, type Failure, type FailureCode } from './failure-codes.ts';
+import type { OperationResult } from './messages.ts';
 import type { Facts } from './plan.ts';
 
 const NOT_YET_RETRY_MS = 2_000;
@@ -30,12 +32,33 @@ export function failureOf(error: unknown): Failure | null {
   if (error instanceof ActivityFailure || error instanceof ChildWorkflowFailure)
     return failureOf(error.cause);
   if (error instanceof CancelledFailure) return known('Cancelled', error.message);
+  if (error instanceof TerminatedFailure)
+    return known('Cancelled', 'the operation was terminated from outside');
   if (error instanceof TimeoutFailure) return known('TimedOut', error.message);
   if (error instanceof ApplicationFailure && typeof error.type === 'string' && isFailureCode(error.type)) {
     return known(error.type, error.message);
   }
   return null;
 }
+
+/** What a failed operation throws: the failure, and how far it came, for its entity and for whoever looks at the run. */
+export const operationFailed = (failed: Failure, result: OperationResult): ApplicationFailure =>
+  ApplicationFailure.create({
+    message: failed.message,
+    type: failed.code,
+    nonRetryable: true,
+    details: [{ ...result, failure: { code: failed.code, message: failed.message } }],
+  });
+
+/** The result that a failed operation left in its failure, if it came that far. */
+export function resultOf(error: unknown): OperationResult | null {
+  if (error instanceof ChildWorkflowFailure) return resultOf(error.cause);
+  const [result] = error instanceof ApplicationFailure ? (error.details ?? []) : [];
+  return isOperationResult(result) ? result : null;
+}
+
+const isOperationResult = (value: unknown): value is OperationResult =>
+  typeof value === 'object' && value !== null && 'outcome' in value && 'phase' in value;
 
 const known = (code: FailureCode, message: string): Failure => ({
   code,

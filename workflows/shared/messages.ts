@@ -45,7 +45,7 @@ export interface EntityStatus {
   readonly paused: { readonly reason: string } | null;
   /** Why it waits and for what, when it does. */
   readonly waiting: {
-    readonly on: 'approval' | 'guard' | 'back-off' | 'pause' | 'drift' | 'queue';
+    readonly on: 'approval' | 'guard' | 'back-off' | 'change' | 'cancelled' | 'pause' | 'drift';
     readonly message: string;
     readonly untilMs: number | null;
   } | null;

@@ -1,0 +1,226 @@
+import {
+  ActivityCancellationType,
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  isCancellation,
+  makeContinueAsNewFunc,
+  ParentClosePolicy,
+  proxyActivities,
+  proxySinks,
+  setCurrentDetails,
+  setHandler,
+  startChild,
+  upsertSearchAttributes,
+  workflowInfo,
+  type ActivityOptions,
+  type ChildWorkflowHandle,
+  type Workflow,
+} from '@temporalio/workflow';
+import {
+  defineSearchAttributeKey,
+  SearchAttributeType,
+  TypedSearchAttributes,
+  WorkflowExecutionAlreadyStartedError,
+  type SearchAttributePair,
+  type UpdateDefinition,
+} from '@temporalio/common';
+import { failure } from './failures.ts';
+import * as messages from './messages.ts';
+import type { Tuning } from './operation.ts';
+import type { Child, ChildStart, EntityPort, Indexed, OperationPort, Port, UpdateHandler } from './port.ts';
+import type { KeelsonSinks } from './sinks.ts';
+
+/** The limits of what Temporal shows in full. */
+const SUMMARY_BYTES = 200;
+
+const HEARTBEAT_MS = 5_000;
+const RETRY_MS = { initial: 200, maximum: 5_000 } as const;
+const ACT_MS = 60_000;
+const WAIT_MS = 24 * 3_600_000;
+
+const { keelson } = proxySinks<KeelsonSinks>();
+
+/** The port of an entity workflow. */
+export function entityPort<A extends object>(tuning: Tuning = {}): EntityPort<A> {
+  return {
+    ...basicPort<A>(tuning),
+    serve(handlers) {
+      setHandler(messages.hint, (hint) => handlers.hint(hint));
+      setHandler(messages.status, () => handlers.status());
+      setHandler(messages.plan, () => handlers.plan());
+      answer(messages.approve, handlers.approve, 'Agree to the steps of the plan that cannot be undone.');
+      answer(messages.pause, handlers.pause, 'Hold at the next safe point.');
+      answer(messages.resume, handlers.resume, 'Go on after a pause.');
+      answer(
+        messages.cancelOperation,
+        handlers.cancelOperation,
+        'End the running operation and undo what can be undone.',
+      );
+      answer(messages.retry, handlers.retry, 'Try what failed or was cancelled again now.');
+    },
+    startChild: startOperation,
+    shouldContinueAsNew: () =>
+      workflowInfo().continueAsNewSuggested || (workflowInfo().targetWorkerDeploymentVersionChanged ?? false),
+    async continueAsNew(input) {
+      await condition(allHandlersFinished);
+      return makeContinueAsNewFunc<(input: unknown) => Promise<void>>({})(input);
+    },
+  };
+}
+
+/** The port of an operation workflow. */
+export function operationPort<A extends object>(tuning: Tuning = {}): OperationPort<A> {
+  return {
+    ...basicPort<A>(tuning),
+    serve(handlers) {
+      setHandler(messages.stop, (stop) => handlers.stop(stop));
+      setHandler(messages.hold, ({ reason }) => handlers.hold(reason));
+      setHandler(messages.release, () => handlers.release());
+      setHandler(messages.progress, () => handlers.progress());
+    },
+  };
+}
+
+/** The port of a workflow that only looks, such as a dry run. */
+export function basicPort<A extends object>(tuning: Tuning = {}): Port<A> {
+  const options = (startToCloseTimeout: number, summary: string): ActivityOptions => ({
+    startToCloseTimeout,
+    heartbeatTimeout: tuning.heartbeatTimeoutMs ?? HEARTBEAT_MS,
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: {
+      initialInterval: tuning.retryInitialMs ?? RETRY_MS.initial,
+      maximumInterval: tuning.retryMaximumMs ?? RETRY_MS.maximum,
+    },
+    summary: shortened(summary),
+  });
+  let indexed = '';
+  return {
+    workflowId: workflowInfo().workflowId,
+    act: (summary) => proxyActivities<A>(options(ACT_MS, summary)) as A,
+    wait: (summary) => proxyActivities<A>(options(WAIT_MS, summary)) as A,
+    nowMs: () => Date.now(),
+    random: () => Math.random(),
+    async until(ready, { summary, timeoutMs }) {
+      if (timeoutMs !== undefined) return condition(ready, timeoutMs, { summary: shortened(summary) });
+      await condition(ready);
+      return true;
+    },
+    interruptible,
+    shielded: (work) => CancellationScope.nonCancellable(work),
+    show: setCurrentDetails,
+    index(values) {
+      const pairs = searchPairs(values);
+      const text = JSON.stringify(pairs.map(({ value }) => value));
+      if (text !== indexed) upsertSearchAttributes(pairs);
+      indexed = text;
+    },
+    measures: keelson,
+  };
+}
+
+async function interruptible<T>(
+  work: () => Promise<T>,
+  givenUp: () => boolean,
+): Promise<{ readonly value: T } | { readonly givenUp: true }> {
+  const scope = new CancellationScope();
+  let ended = false;
+  const settled = scope.run(work).then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+  void settled.then(() => (ended = true));
+  try {
+    await condition(() => ended || givenUp());
+  } catch (error) {
+    // A cancellation of the whole workflow has reached the scope too; its end is awaited below.
+    if (!isCancellation(error)) throw error;
+  }
+  if (!ended) scope.cancel();
+  const end = await settled;
+  if ('value' in end) return end;
+  if (isCancellation(end.error) && givenUp()) return { givenUp: true };
+  throw end.error;
+}
+
+async function startOperation(start: ChildStart): Promise<Child> {
+  let handle: ChildWorkflowHandle<Workflow>;
+  try {
+    handle = await startChild(start.workflowType, {
+      workflowId: start.workflowId,
+      args: [start.input],
+      staticSummary: shortened(start.summary),
+      typedSearchAttributes: new TypedSearchAttributes(searchPairs(start.indexed).filter(isPresent)),
+      parentClosePolicy: ParentClosePolicy.TERMINATE,
+    });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    throw failure('OperationExists', `${start.workflowId} still runs`);
+  }
+  // A child that ended before the message came is no failure: its result tells.
+  const tell = async (send: Promise<void>): Promise<void> => {
+    try {
+      await send;
+    } catch (error) {
+      if (isCancellation(error)) throw error;
+    }
+  };
+  return {
+    result: () => handle.result(),
+    stop: (stop) => tell(handle.signal(messages.stop, stop)),
+    hold: (reason) => tell(handle.signal(messages.hold, { reason })),
+    release: () => tell(handle.signal(messages.release)),
+  };
+}
+
+/** Registers an update whose validator refuses synchronously and in words. */
+function answer<Input>(
+  update: UpdateDefinition<{ readonly message: string }, [] | [Input]>,
+  handler: UpdateHandler<Input>,
+  description: string,
+): void {
+  setHandler(
+    update as UpdateDefinition<{ readonly message: string }, [Input]>,
+    (input) => ({ message: handler.accept(input) }),
+    {
+      description,
+      validator(input) {
+        const refusal = handler.refuse(input);
+        if (refusal !== null) throw ApplicationFailure.nonRetryable(refusal, 'Refused');
+      },
+    },
+  );
+}
+
+const KEYS = {
+  kind: defineSearchAttributeKey(messages.SEARCH_ATTRIBUTES.kind, SearchAttributeType.KEYWORD),
+  namespace: defineSearchAttributeKey(messages.SEARCH_ATTRIBUTES.namespace, SearchAttributeType.KEYWORD),
+  name: defineSearchAttributeKey(messages.SEARCH_ATTRIBUTES.name, SearchAttributeType.KEYWORD),
+  phase: defineSearchAttributeKey(messages.SEARCH_ATTRIBUTES.phase, SearchAttributeType.KEYWORD),
+  operation: defineSearchAttributeKey(messages.SEARCH_ATTRIBUTES.operation, SearchAttributeType.KEYWORD),
+};
+
+type Pairs = { readonly key: (typeof KEYS)['kind']; readonly value: string | null }[];
+
+function searchPairs({ kind, ref, phase, operation }: Indexed): Pairs {
+  return [
+    { key: KEYS.kind, value: kind },
+    { key: KEYS.namespace, value: ref.namespace },
+    { key: KEYS.name, value: ref.name },
+    { key: KEYS.phase, value: phase },
+    { key: KEYS.operation, value: operation },
+  ];
+}
+
+const isPresent = (pair: Pairs[number]): pair is SearchAttributePair & Pairs[number] => pair.value !== null;
+
+/** Cuts a text to what Temporal keeps, on a whole character. */
+function shortened(text: string): string {
+  let short = text;
+  while (byteLength(short) > SUMMARY_BYTES) short = `${Array.from(short).slice(0, -8).join('')}…`;
+  return short;
+}
+
+const byteLength = (text: string): number =>
+  encodeURIComponent(text.toWellFormed()).replaceAll(/%../g, '.').length;
