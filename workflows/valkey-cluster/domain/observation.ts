@@ -39,6 +39,8 @@ export interface ValkeyPod {
   readonly ready: boolean;
   readonly terminating: boolean;
   readonly image: string | null;
+  /** The `template-hash` annotation that it was created with; what only a restart changes is behind it. */
+  readonly templateHash?: string | null;
   /** Why its container waits, e.g. `ErrImagePull: …`. */
   readonly waiting: string | null;
   /** The id of the Valkey node in it, when it answered. */
@@ -157,7 +159,18 @@ export interface ValkeyClusterSpec {
     readonly serviceType: string;
     readonly annotations: Readonly<Record<string, string>>;
   };
-  readonly metricsExporter: { readonly enabled: boolean; readonly image: string; readonly port: number };
+  readonly metricsExporter: {
+    readonly enabled: boolean;
+    readonly image: string;
+    readonly port: number;
+    readonly resources?: {
+      readonly cpuRequest: string;
+      readonly memoryRequest: string;
+      readonly cpuLimit: string;
+      readonly memoryLimit: string;
+    };
+    readonly extraEnv?: Readonly<Record<string, string>>;
+  };
   readonly replication: {
     readonly disklessSync: boolean;
     readonly disklessSyncDelay: number;
