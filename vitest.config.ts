@@ -2,6 +2,10 @@ import { existsSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { filesOf, PROJECTS } from './test/projects.ts';
 
+if (Number(process.versions.node.split('.')[0]) < 24) {
+  throw new Error(`Vitest needs Node 24 here, and this is ${process.versions.node}: use "npx vitest".`);
+}
+
 const STACK_SETUP = './test/stack/global-setup.ts';
 
 export default defineConfig({

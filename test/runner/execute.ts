@@ -17,6 +17,7 @@ export interface StageResult extends Tally {
 /** A stage that takes this many times its budget hangs, and is ended. */
 const PATIENCE = 3;
 const GRACE_MS = 30_000;
+const DRAIN_MS = 5_000;
 
 const running = new Set<ChildProcess>();
 
@@ -79,11 +80,18 @@ async function runNode(
   }, stage.budgetMs * PATIENCE);
   const exitCode = await new Promise<number | null>((resolve, reject) => {
     child.on('error', reject).on('close', resolve);
+    // What it left behind may hold its output open: that is not worth waiting for.
+    child.on('exit', () => setTimeout(() => closeOutput(child), DRAIN_MS).unref());
   });
   clearTimeout(limit);
   running.delete(child);
   lines.end();
   return { output: parts.join(''), exitCode, hung };
+}
+
+function closeOutput(child: ChildProcess): void {
+  child.stdout?.destroy();
+  child.stderr?.destroy();
 }
 
 function stop(child: ChildProcess): void {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execute, stopAll } from './execute.ts';
 import type { StageResult } from './execute.ts';
-import { fastTests, stackTests, TOOLS } from './stages.ts';
+import { fastTests, FETCH, stackTests, TOOLS } from './stages.ts';
 import type { Stage } from './stages.ts';
 import { closingLine, exitCodeOf, formatDuration, stageLine, summaryTable } from './summary.ts';
 import { sum } from './tally.ts';
@@ -46,13 +46,29 @@ function stopRun(): void {
 async function runMode(mode: Mode, reportDir: string): Promise<number> {
   const start = Date.now();
   if (mode === 'full') process.env['KEELSON_TEST_FULL'] = '1';
-  const checks = await runTogether([...TOOLS, ...fastTests()], reportDir);
-  const results = mode === 'check' ? checks : [...checks, ...(await runInTurn(stackTests(), reportDir))];
+  const results = mode === 'check' ? await runChecks(reportDir) : await runEverything(reportDir);
   const total = sum(results);
   if (mode !== 'check') console.log(`\n${summaryTable(results)}`);
   console.log(`\n${formatDuration(Date.now() - start)}${stopped ? ', stopped before its end' : ''}`);
   console.log(closingLine(total));
   return stopped ? 1 : exitCodeOf(total);
+}
+
+const runChecks = async (reportDir: string): Promise<readonly StageResult[]> =>
+  runTogether([...TOOLS, ...fastTests()], reportDir);
+
+/** The parts are fetched while the checks run; without them the tests on them cannot say anything. */
+async function runEverything(reportDir: string): Promise<readonly StageResult[]> {
+  const fetching = runAndTell(FETCH, reportDir);
+  const checks = await runChecks(reportDir);
+  const fetched = await fetching;
+  if (fetched.failed === 0) return [...checks, fetched, ...(await runInTurn(stackTests(), reportDir))];
+  console.log(
+    `\nNot run, because parts are missing: ${stackTests()
+      .map((stage) => stage.name)
+      .join(', ')}`,
+  );
+  return [...checks, fetched];
 }
 
 /** As many at a time as there are cores. */
@@ -80,7 +96,8 @@ async function runInTurn(stages: readonly Stage[], reportDir: string): Promise<r
 }
 
 async function runAndTell(stage: Stage, reportDir: string): Promise<StageResult> {
-  const result = await execute(stage, reportDir, (line) => console.log(line));
+  const prefix = stage === FETCH ? `${stage.name}: ` : '';
+  const result = await execute(stage, reportDir, (line) => console.log(`${prefix}${line}`));
   console.log(stageLine(result));
   if (result.failed > 0 && !stage.live) console.log(result.output);
   return result;

@@ -35,6 +35,15 @@ export const TOOLS: readonly Stage[] = [
   tool('unused code', 'node_modules/knip/bin/knip.js', '--no-progress'),
 ];
 
+/** Fetches or builds the parts of the stack: it takes longest, and all that it needs is the network. */
+export const FETCH: Stage = {
+  name: 'parts',
+  command: ['test/runner/fetch-parts.ts'],
+  countsTests: false,
+  budgetMs: 15 * MINUTE_MS,
+  live: true,
+};
+
 /** The tests that need nothing but Node. */
 export const fastTests = (): readonly Stage[] =>
   PROJECTS.filter((project) => !project.needsStack && testFiles(project).length > 0).map((project) =>
