@@ -1,0 +1,173 @@
+import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
+import { entityId } from '../workflows/shared/messages.ts';
+import type { ResourceRef } from '../workflows/shared/messages.ts';
+import { applyFinalizer } from './finalizer.ts';
+import { deliverFarewell, deliverHint } from './hint-delivery.ts';
+import type { HintDeliveryOptions } from './hint-delivery.ts';
+import { HintQueue } from './hint-queue.ts';
+import type { HintPace } from './hint-schedule.ts';
+import type { Change } from './informer.ts';
+import type { KubernetesApi } from './kubernetes-api.ts';
+import type { StarterMetrics } from './metrics.ts';
+import { applyCondition, recordEvent } from './resource-report.ts';
+import { hintOf } from './sighting.ts';
+import type { Sighting } from './sighting.ts';
+import { classifyDelivery } from './temporal-errors.ts';
+import { decideTrigger } from './trigger-decision.ts';
+import type { Delivery, Role } from './trigger-decision.ts';
+import { FINALIZER } from './watch-definition.ts';
+import type { LifecycleWatch, ResourceType } from './watch-definition.ts';
+
+/** Where a change was seen. */
+export interface Source {
+  readonly watch: LifecycleWatch;
+  readonly type: ResourceType;
+  readonly role: Role;
+}
+
+interface Parcel {
+  readonly source: Source;
+  readonly owner: ResourceRef;
+  readonly sighting: Sighting;
+  readonly delivery: Delivery;
+}
+
+export interface TriggerOptions {
+  readonly api: KubernetesApi;
+  readonly client: Client;
+  readonly log: Logger;
+  readonly metrics: StarterMetrics;
+  readonly leading: () => boolean;
+  readonly ownerKnown: (watch: LifecycleWatch, owner: ResourceRef) => boolean;
+  readonly delivery?: HintDeliveryOptions;
+  readonly pace?: HintPace;
+}
+
+/** Turns changes into hints, and what cannot become one into a condition on the resource. */
+export class Trigger {
+  readonly #options: TriggerOptions;
+  readonly #queue: HintQueue<Parcel>;
+  readonly #reports = new Set<Promise<void>>();
+
+  constructor(options: TriggerOptions) {
+    this.#options = options;
+    this.#queue = new HintQueue<Parcel>({
+      deliver: (key, parcel) => this.#deliver(key, parcel),
+      classify: classifyDelivery,
+      failed: (key, parcel, failure, error) => {
+        options.metrics.hints.inc({ lifecycle: parcel.source.watch.lifecycle, outcome: failure });
+        options.log.warn({ workflowId: key, err: error, failure }, 'hint not delivered, will be tried again');
+        if (failure === 'refused')
+          this.#report(parcel.source, parcel.sighting, 'HintRefused', refusalMessage(key, error));
+      },
+      open: options.leading,
+      ...(options.pace === undefined ? {} : { pace: options.pace }),
+    });
+  }
+
+  get pending(): number {
+    return this.#queue.pending;
+  }
+
+  get temporalAway(): boolean {
+    return this.#queue.away;
+  }
+
+  /** Takes one change in. */
+  changed(source: Source, change: Change<Sighting>): void {
+    const sighting = change.is === 'gone' ? change.before : change.now;
+    const decision = decideTrigger(source.role, change, (owner) =>
+      this.#options.ownerKnown(source.watch, owner),
+    );
+    this.#options.metrics.events.inc({ kind: source.type.kind, news: decision.news });
+    if (source.role === 'primary')
+      this.#queue.setOperating(this.#keyOf(source, sighting), change.is === 'seen' && sighting.operating);
+    if (!this.#options.leading() || decision.is === 'drop') return;
+    if (decision.is === 'report') {
+      this.#report(source, sighting, 'Invalid', decision.problem);
+      return;
+    }
+    const key = entityId(source.watch.lifecycle, decision.owner);
+    this.#queue.offer(key, {
+      slot: decision.slot,
+      urgent: decision.urgent,
+      payload: { source, owner: decision.owner, sighting, delivery: decision.delivery },
+    });
+    this.#options.metrics.pending.set(this.#queue.pending);
+  }
+
+  /** Drops what waits, because another replica leads. */
+  clear(): void {
+    this.#queue.clear();
+  }
+
+  /** Ends all that is under way. */
+  async stop(): Promise<void> {
+    await this.#queue.stop();
+    await Promise.all(this.#reports);
+  }
+
+  async #deliver(key: string, parcel: Parcel): Promise<void> {
+    const { source, sighting } = parcel;
+    const { api, client, metrics, log } = this.#options;
+    const target = {
+      workflowId: key,
+      workflowType: source.watch.workflowType,
+      kind: source.watch.primary.kind,
+      ref: parcel.owner,
+    };
+    const hint = hintOf(sighting);
+    if (parcel.delivery === 'signal') {
+      await deliverFarewell(client, target, hint, this.#options.delivery);
+    } else {
+      const kept = source.role === 'part' || sighting.deleting || sighting.finalizers.includes(FINALIZER);
+      // Without the finalizer a deletion could be missed: it goes on first. An object that is gone needs no hint.
+      if (!kept && !(await applyFinalizer(api, source.type, sighting))) return;
+      await deliverHint(client, target, hint, this.#options.delivery);
+    }
+    metrics.hints.inc({ lifecycle: source.watch.lifecycle, outcome: 'delivered' });
+    metrics.pending.set(this.#queue.pending);
+    log.info({ workflowId: key, hint, delivery: parcel.delivery }, 'hint delivered');
+    if (source.role !== 'part' && sighting.reported.includes('Accepted')) this.#withdraw(source, sighting);
+  }
+
+  #keyOf(source: Source, sighting: Sighting): string {
+    return entityId(source.watch.lifecycle, { namespace: sighting.namespace, name: sighting.name });
+  }
+
+  #report(source: Source, sighting: Sighting, reason: string, message: string): void {
+    if (source.role === 'part') return;
+    const object = { ...sighting, type: source.type };
+    this.#inBackground(sighting, async () => {
+      const condition = { status: 'False', reason, message } as const;
+      const changed = await applyCondition(this.#options.api, object, 'Accepted', condition);
+      if (!changed) return;
+      this.#options.metrics.reports.inc({ reason });
+      await recordEvent(this.#options.api, object, { type: 'Warning', reason, message });
+    });
+  }
+
+  #withdraw(source: Source, sighting: Sighting): void {
+    const object = { ...sighting, type: source.type };
+    this.#inBackground(sighting, async () => {
+      await applyCondition(this.#options.api, object, 'Accepted', null);
+    });
+  }
+
+  #inBackground(sighting: Sighting, work: () => Promise<void>): void {
+    const { kind, namespace, name } = sighting;
+    const task = work()
+      .catch((error: unknown) =>
+        this.#options.log.error({ kind, namespace, name, err: error }, 'could not report on the resource'),
+      )
+      .finally(() => this.#reports.delete(task));
+    this.#reports.add(task);
+  }
+}
+
+function refusalMessage(key: string, error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  const message = error instanceof Error ? `${error.message}${cause}` : String(error);
+  return `The workflow ${key} could not be told of this resource (${message}); it is tried again until it works.`;
+}

@@ -1,0 +1,52 @@
+import type { ResourceRef } from '../../workflows/shared/messages.ts';
+import { fieldOf, labelOf, textOf } from '../object-field.ts';
+import type { KubernetesObject, LifecycleWatch } from '../watch-definition.ts';
+
+const GROUP = 'valkey-operator.smoketurner.com';
+
+/** The label by which pods and StatefulSets name their cluster. */
+const CLUSTER_LABEL = `${GROUP}/cluster`;
+
+/** ValkeyCluster, with its StatefulSets and pods, which wake at most. */
+export const watch: LifecycleWatch = {
+  lifecycle: 'valkey-cluster',
+  workflowType: 'valkeyCluster',
+  primary: { group: GROUP, version: 'v1alpha1', plural: 'valkeyclusters', kind: 'ValkeyCluster' },
+  secondaries: [
+    {
+      group: '',
+      version: 'v1',
+      plural: 'pods',
+      kind: 'Pod',
+      is: 'part',
+      labelSelector: CLUSTER_LABEL,
+      owner: clusterOf,
+      news: podNews,
+    },
+    {
+      group: 'apps',
+      version: 'v1',
+      plural: 'statefulsets',
+      kind: 'StatefulSet',
+      is: 'part',
+      labelSelector: CLUSTER_LABEL,
+      owner: clusterOf,
+    },
+  ],
+};
+
+function clusterOf(object: KubernetesObject): ResourceRef | null {
+  const namespace = textOf(fieldOf(object, 'metadata'), 'namespace');
+  const name = labelOf(object, CLUSTER_LABEL);
+  return namespace === null || name === null ? null : { namespace, name };
+}
+
+/** A pod that fails, moves or loses its readiness is a reason to look; its other status is noise. */
+function podNews(pod: KubernetesObject): string {
+  const status = fieldOf(pod, 'status');
+  const conditions = fieldOf(status, 'conditions');
+  const ready = Array.isArray(conditions)
+    ? conditions.find((one) => fieldOf(one, 'type') === 'Ready')
+    : undefined;
+  return [textOf(status, 'phase'), textOf(status, 'podIP'), textOf(ready, 'status')].join(' ');
+}
