@@ -43,6 +43,17 @@ describe('a stage', () => {
     expect(lines).toEqual(['one', 'two']);
   });
 
+  test('fails when what it started outlives it', async () => {
+    const script = [
+      "const forAWhile = ['--eval', 'setTimeout(() => {}, 10000)'];",
+      "const options = { detached: true, stdio: 'inherit' };",
+      "require('node:child_process').spawn(process.execPath, forAWhile, options).unref();",
+    ].join('\n');
+    const result = await execute(stage(script), directory, () => {});
+    expect(result).toMatchObject({ failed: 1 });
+    expect(result.output).toContain('It left a process behind');
+  });
+
   test('is ended with all that it started when it hangs', async () => {
     // The grandchild shares the output, which is closed only when both have ended.
     const forever = "['--eval', 'setInterval(() => {}, 1e6)']";

@@ -17,7 +17,8 @@ export interface StageResult extends Tally {
 /** A stage that takes this many times its budget hangs, and is ended. */
 const PATIENCE = 3;
 const GRACE_MS = 30_000;
-const DRAIN_MS = 5_000;
+/** How long the output may stay open after the command has ended. */
+const DRAIN_MS = 2_000;
 
 const running = new Set<ChildProcess>();
 
@@ -35,19 +36,21 @@ export async function execute(
   const reportFile = join(reportDir, `${stage.name.replaceAll(' ', '-')}.json`);
   const report = stage.countsTests ? ['--reporter', 'json', `--outputFile.json=${reportFile}`] : [];
   const start = Date.now();
-  const { output, exitCode, hung } = await runNode([...stage.command, ...report], stage, say);
+  const ended = await runNode([...stage.command, ...report], stage, say);
+  const exitCode = ended.leftover ? null : ended.exitCode;
   const counted = stage.countsTests
     ? readReport(reportFile)
     : { passed: exitCode === 0 ? 1 : 0, failed: 0, skipped: [] };
   const notes = [
-    ...(hung ? [`Ended after ${PATIENCE} times its budget.`] : []),
+    ...(ended.hung ? [`Ended after ${PATIENCE} times its budget.`] : []),
+    ...(ended.leftover ? ['It left a process behind, which still holds its output.'] : []),
     ...counted.skipped.map((name) => `Skipped, which counts as failed: ${name}`),
   ];
   return {
     stage,
     ...withExitCode({ passed: counted.passed, failed: counted.failed }, exitCode),
     durationMs: Date.now() - start,
-    output: [output.trimEnd(), ...notes].join('\n'),
+    output: [ended.output.trimEnd(), ...notes].join('\n'),
   };
 }
 
@@ -57,13 +60,28 @@ function readReport(file: string): ReturnType<typeof tallyReport> {
   return tallyReport(report);
 }
 
+/** How a command ended. */
+interface Ended {
+  readonly output: string;
+  readonly exitCode: number | null;
+  /** It was ended, because it took too long. */
+  readonly hung: boolean;
+  /** Something that it started outlived it. */
+  readonly leftover: boolean;
+}
+
 async function runNode(
   command: readonly string[],
   stage: Stage,
   say: (line: string) => void,
-): Promise<{ output: string; exitCode: number | null; hung: boolean }> {
+): Promise<Ended> {
+  const colour = process.stdout.isTTY ? { FORCE_COLOR: '1' } : { NO_COLOR: '1', FORCE_COLOR: undefined };
   // A group of its own, so that what it started ends with it.
-  const child = spawn(process.execPath, command, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, command, {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...colour },
+  });
   running.add(child);
   const parts: string[] = [];
   const lines = new LineSplitter(say);
@@ -74,24 +92,25 @@ async function runNode(
     });
   }
   let hung = false;
+  let leftover = false;
   const limit = setTimeout(() => {
     hung = true;
     stop(child);
   }, stage.budgetMs * PATIENCE);
   const exitCode = await new Promise<number | null>((resolve, reject) => {
     child.on('error', reject).on('close', resolve);
-    // What it left behind may hold its output open: that is not worth waiting for.
-    child.on('exit', () => setTimeout(() => closeOutput(child), DRAIN_MS).unref());
+    child.on('exit', () => {
+      setTimeout(() => {
+        leftover = running.has(child);
+        child.stdout.destroy();
+        child.stderr.destroy();
+      }, DRAIN_MS).unref();
+    });
   });
   clearTimeout(limit);
   running.delete(child);
   lines.end();
-  return { output: parts.join(''), exitCode, hung };
-}
-
-function closeOutput(child: ChildProcess): void {
-  child.stdout?.destroy();
-  child.stderr?.destroy();
+  return { output: parts.join(''), exitCode, hung, leftover };
 }
 
 function stop(child: ChildProcess): void {
