@@ -1,6 +1,6 @@
 import { indent, renderParameters } from './parameters.ts';
 
-/** A step as any lifecycle writes it: the header that all share, and its own parameters beside it. */
+/** A step as every lifecycle writes it: the header that all share, and its own parameters beside it. */
 export interface RenderableStep {
   readonly id: string;
   readonly kind: string;

@@ -1,0 +1,34 @@
+import type { InstalledSource } from './artifact.ts';
+import { findOnPath, runTool } from './tool.ts';
+
+/** Programs that the machine has on its `PATH`, taken when what they say of their version fits. */
+export function pathPrograms(
+  programs: readonly string[],
+  version: { readonly args: readonly string[]; readonly fits: RegExp },
+): InstalledSource {
+  return {
+    kind: 'installed',
+    what: `${programs.join(' and ')} on PATH`,
+    async locate() {
+      const found: Record<string, string> = {};
+      for (const program of programs) {
+        const path = findOnPath(program);
+        if (path === undefined || !(await saysFittingVersion(path, version))) return undefined;
+        found[program] = path;
+      }
+      return found;
+    },
+  };
+}
+
+async function saysFittingVersion(
+  path: string,
+  version: { args: readonly string[]; fits: RegExp },
+): Promise<boolean> {
+  try {
+    const { stdout, stderr } = await runTool(path, version.args);
+    return version.fits.test(stdout + stderr);
+  } catch {
+    return false; // A program that cannot even tell its version is not one to rely on.
+  }
+}

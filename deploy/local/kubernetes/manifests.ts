@@ -1,0 +1,59 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseAllDocuments } from 'yaml';
+import type { KubernetesApi, KubernetesObject } from './api.ts';
+
+const FIELD_MANAGER = 'keelson-up';
+
+/** A resource type as the API server's discovery describes it. */
+interface ResourceType {
+  readonly name: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+}
+
+/** Every object in the YAML files of a directory of this project; none when it has no such directory. */
+export function readManifests(directory: string): readonly KubernetesObject[] {
+  const path = fileURLToPath(new URL(`../../${directory}`, import.meta.url));
+  if (!existsSync(path)) return [];
+  return readdirSync(path)
+    .filter((name) => name.endsWith('.yaml') && name !== 'kustomization.yaml')
+    .sort()
+    .flatMap((name) =>
+      parseAllDocuments(readFileSync(join(path, name), 'utf8')).map((document) =>
+        toObject(document.toJS(), name),
+      ),
+    );
+}
+
+/** Applies objects by server-side apply, so that applying them again changes nothing. */
+export async function applyAll(api: KubernetesApi, objects: readonly KubernetesObject[]): Promise<void> {
+  const types = new Map<string, readonly ResourceType[]>();
+  for (const object of objects) {
+    const path = await pathOf(api, types, object);
+    const query = `fieldManager=${FIELD_MANAGER}&force=true`;
+    await api.send('PATCH', `${path}?${query}`, object, 'application/apply-patch+yaml');
+  }
+}
+
+async function pathOf(
+  api: KubernetesApi,
+  known: Map<string, readonly ResourceType[]>,
+  { apiVersion, kind, metadata }: KubernetesObject,
+): Promise<string> {
+  const base = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+  const types =
+    known.get(base) ?? ((await api.send('GET', base)) as { resources: readonly ResourceType[] }).resources;
+  known.set(base, types);
+  const type = types.find((candidate) => candidate.kind === kind && !candidate.name.includes('/'));
+  if (type === undefined) throw new Error(`the API server has no ${kind} in ${apiVersion}`);
+  const namespace = type.namespaced ? `/namespaces/${metadata.namespace ?? 'default'}` : '';
+  return `${base}${namespace}/${type.name}/${metadata.name}`;
+}
+
+function toObject(value: unknown, file: string): KubernetesObject {
+  const name: unknown = Reflect.get(Object(Reflect.get(Object(value), 'metadata')), 'name');
+  if (typeof name !== 'string') throw new Error(`${file} holds something that is no Kubernetes object`);
+  return value as KubernetesObject;
+}

@@ -1,0 +1,16 @@
+import type { Part } from '../part.ts';
+import { etcd, etcdPool } from './etcd.ts';
+import { kubeApiserver } from './kube-apiserver.ts';
+import { kubeControllerManager } from './kube-controller-manager.ts';
+import { kubeScheduler } from './kube-scheduler.ts';
+import { temporal } from './temporal.ts';
+
+/** Every part that the stack can run, each after those that it depends on. */
+export const PARTS: readonly Part[] = [
+  etcd,
+  kubeApiserver,
+  kubeControllerManager,
+  kubeScheduler,
+  temporal,
+  etcdPool,
+];
