@@ -1,0 +1,116 @@
+import type { NodeConfig, PeerView } from './node-config.ts';
+
+/** One command on one node; the model interprets what the renderer prints. */
+export type NodeCommand =
+  | { readonly do: 'join' }
+  | { readonly do: 'down' }
+  | { readonly do: 'quorum'; readonly q: number; readonly qmr: number }
+  | { readonly do: 'new-peer'; readonly peer: string; readonly remoteRead: boolean }
+  | { readonly do: 'new-path'; readonly peer: string }
+  | { readonly do: 'bitmap'; readonly peer: string; readonly keep: boolean }
+  | { readonly do: 'tiebreaker'; readonly peer: string; readonly counts: boolean }
+  | { readonly do: 'remote-read'; readonly peer: string; readonly allow: boolean }
+  | { readonly do: 'connect'; readonly peer: string }
+  | { readonly do: 'disconnect'; readonly peer: string }
+  | { readonly do: 'del-peer'; readonly peer: string }
+  | { readonly do: 'forget-peer'; readonly peer: string }
+  | { readonly do: 'create-md' }
+  | { readonly do: 'attach' }
+  | { readonly do: 'detach' }
+  | { readonly do: 'non-voting'; readonly on: boolean }
+  | { readonly do: 'new-current-uuid'; readonly clearBitmap: boolean };
+
+/** Which comes first on a node when q and the visibility of a voter change together. */
+export type CommandOrder = 'quorum-first' | 'visibility-first';
+
+/**
+ * The safe order for a change of voters. Raising sets q first and lowering hides first, so that no node ever
+ * counts more voters than its q is for. Between one voter and two it is the other way round: the second
+ * voter has no disk yet, or no more, so it can serve nothing alone, and the first must not stop.
+ */
+export function selectCommandOrder(votersBefore: number, votersAfter: number): CommandOrder {
+  const raising = votersAfter > votersBefore;
+  const small = Math.max(votersBefore, votersAfter) <= 2;
+  return raising !== small ? 'quorum-first' : 'visibility-first';
+}
+
+/** The commands that lead one node from a configuration to the next; null stands for not being a member. */
+export function buildCommands(
+  before: NodeConfig | null,
+  after: NodeConfig | null,
+  order: CommandOrder,
+): readonly NodeCommand[] {
+  if (after === null) {
+    const peers = Object.keys(before?.peers ?? {});
+    return [...peers.flatMap(removePeer), { do: 'down' }];
+  }
+  const quorum: NodeCommand[] =
+    before?.q !== after.q || before.qmr !== after.qmr ? [{ do: 'quorum', q: after.q, qmr: after.qmr }] : [];
+  const rest = [
+    ...(before === null ? [{ do: 'join' } as const] : []),
+    ...(before?.disk === true && !after.disk ? [{ do: 'detach' } as const] : []),
+    ...buildPeerCommands(before?.peers ?? {}, after.peers),
+    ...buildDiskCommands(before, after),
+  ];
+  // A node that gains its own vote counts only once it sees all, and one that loses it stops counting first.
+  const own = before === null ? 'visibility-first' : ownOrder(before.q, after.q, order);
+  return own === 'quorum-first' ? [...quorum, ...rest] : [...rest, ...quorum];
+}
+
+function ownOrder(before: number, after: number, order: CommandOrder): CommandOrder {
+  if (before === 32 && after !== 32) return 'visibility-first';
+  if (after === 32 && before !== 32) return 'quorum-first';
+  return order;
+}
+
+function buildPeerCommands(
+  before: Readonly<Record<string, PeerView>>,
+  after: Readonly<Record<string, PeerView>>,
+): readonly NodeCommand[] {
+  const gone = Object.keys(before).filter((peer) => after[peer] === undefined);
+  const kept = Object.entries(after).flatMap(([peer, view]) => {
+    const old = before[peer];
+    return old === undefined ? [] : changeView(peer, old, view);
+  });
+  const added = Object.entries(after).filter(([peer]) => before[peer] === undefined);
+  return [...gone.flatMap(removePeer), ...kept, ...added.flatMap(([peer, view]) => addPeer(peer, view))];
+}
+
+const removePeer = (peer: string): readonly NodeCommand[] => [
+  { do: 'disconnect', peer },
+  { do: 'del-peer', peer },
+  { do: 'forget-peer', peer },
+];
+
+/** The options stand before `connect`: a peer with default options would count as a voter. */
+const addPeer = (peer: string, view: PeerView): readonly NodeCommand[] => [
+  { do: 'new-peer', peer, remoteRead: view.remoteRead },
+  { do: 'new-path', peer },
+  { do: 'bitmap', peer, keep: view.bitmap },
+  ...(view.tiebreaker ? [] : [{ do: 'tiebreaker', peer, counts: false } as const]),
+  { do: 'connect', peer },
+];
+
+/** A peer gets its bitmap before it is seen and loses it after, so that a voter is never taken for a tie-breaker. */
+function changeView(peer: string, before: PeerView, after: PeerView): readonly NodeCommand[] {
+  const bitmap: NodeCommand[] =
+    before.bitmap === after.bitmap ? [] : [{ do: 'bitmap', peer, keep: after.bitmap }];
+  const seen: NodeCommand[] = [
+    ...(before.remoteRead === after.remoteRead
+      ? []
+      : [{ do: 'remote-read', peer, allow: after.remoteRead } as const]),
+    ...(before.tiebreaker === after.tiebreaker
+      ? []
+      : [{ do: 'tiebreaker', peer, counts: after.tiebreaker } as const]),
+  ];
+  return after.bitmap ? [...bitmap, ...seen] : [...seen, ...bitmap];
+}
+
+function buildDiskCommands(before: NodeConfig | null, after: NodeConfig): readonly NodeCommand[] {
+  const attaches = after.disk && before?.disk !== true;
+  const voting = after.disk && after.nonVoting !== (before?.nonVoting ?? false);
+  return [
+    ...(attaches ? [{ do: 'create-md' } as const, { do: 'attach' } as const] : []),
+    ...(voting ? [{ do: 'non-voting', on: after.nonVoting } as const] : []),
+  ];
+}
