@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { GENERATORS } from '../../docs/generators/index.ts';
 import { runbookName } from '../../docs/generators/failure-table.ts';
-import { drawPhases } from '../../docs/generators/phase-diagram.ts';
 import { markdownTable, renderFiles } from '../../docs/generators/section.ts';
 import { FAILURES } from '../../workflows/shared/failure-codes.ts';
 import { readTree } from './source-tree.ts';
@@ -43,22 +42,6 @@ describe('generated sections', () => {
 
   test('keep a bar in a cell from ending it', () => {
     expect(markdownTable([['a'], ['b | c']])).toBe('| a |\n| --- |\n| b \\| c |');
-  });
-
-  test('draw phases with guards, rows of ours and rows from everywhere', () => {
-    const table = {
-      phases: ['Dark', 'Lit'],
-      events: ['Pressed', 'Deleted'],
-      specification: [{ from: 'Dark', event: 'Pressed', to: 'Lit', guard: 'has a bulb' }],
-      ours: [{ from: '*' as const, event: 'Deleted', to: 'Dark', why: 'it is gone' }],
-    };
-    expect(drawPhases(table)).toEqual([
-      'stateDiagram-v2',
-      '  state "every phase" as any_phase',
-      '  [*] --> Dark',
-      '  Dark --> Lit: Pressed [has a bulb]',
-      '  any_phase --> Dark: Deleted *',
-    ]);
   });
 });
 
