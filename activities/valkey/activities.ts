@@ -1,0 +1,34 @@
+import type { ValkeyClients } from './access.ts';
+import { assignSlots } from './assign-slots.ts';
+import { attachReplica } from './attach-replica.ts';
+import { awaitHealth } from './await-health.ts';
+import type { ValkeyActivities } from './contract.ts';
+import { asValkeyFailure } from './errors.ts';
+import { meetNodes } from './meet-nodes.ts';
+import { createObserve } from './observe.ts';
+import { KubernetesError, asKubernetesFailure } from '../kubernetes/errors.ts';
+
+/** What workflows may ask of Valkey. */
+export function createValkeyActivities(clients: ValkeyClients): ValkeyActivities {
+  const observe = createObserve(clients);
+  return {
+    /** Safe to repeat: it only looks. */
+    observeValkeyCluster: (ref) => typed(() => observe(ref)),
+    /** Safe to repeat: only who does not know another one yet is introduced, and an epoch is given once. */
+    meetValkeyNodes: (input) => typed(() => meetNodes(clients, input)),
+    /** Safe to repeat: only slots that the server does not serve yet are added. */
+    assignValkeySlots: (input) => typed(() => assignSlots(clients, input)),
+    /** Safe to repeat: a server that follows the master already is only waited for. */
+    attachValkeyReplica: (input) => typed(() => attachReplica(clients, input)),
+    /** Safe to repeat: it only looks. */
+    awaitValkeyHealth: (input) => typed(() => awaitHealth(clients, input)),
+  };
+}
+
+async function typed<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof KubernetesError ? asKubernetesFailure(error) : asValkeyFailure(error);
+  }
+}

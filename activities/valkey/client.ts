@@ -1,0 +1,101 @@
+import { Redis } from 'iovalkey';
+import type { ConnectionOptions } from 'node:tls';
+import { attemptSignal } from '../attempt.ts';
+import { mutate, noMutationHook, type MutationHook } from '../mutations.ts';
+import { ValkeyError } from './errors.ts';
+
+/** What opens a server: never part of an input, a result, an error or a log. */
+export interface Credentials {
+  readonly user: string;
+  readonly password: string | null;
+  readonly tls: ConnectionOptions | null;
+}
+
+/** Where a server listens, and the pod by whose name errors speak of it. */
+export interface Endpoint {
+  readonly pod: string;
+  readonly ip: string;
+  readonly port: number;
+}
+
+/** A connection to one server, not to the cluster: commands go to exactly this node. */
+export interface ValkeyConnection {
+  readonly endpoint: Endpoint;
+  /** Sends a command that only reads. */
+  ask(...command: readonly string[]): Promise<string>;
+  /** Sends a command that changes something. */
+  tell(...command: readonly string[]): Promise<string>;
+  close(): void;
+}
+
+/** Opens a connection, or fails within its time-out. */
+export type Connect = (
+  endpoint: Endpoint,
+  credentials: Credentials,
+  timeoutMs?: { readonly connect: number; readonly command: number },
+) => Promise<ValkeyConnection>;
+
+const PATIENT_MS = { connect: 2_000, command: 5_000 } as const;
+
+/** A client that never connects again by itself: an attempt that loses its server fails, and the next one observes. */
+export function createValkeyConnect(hook: MutationHook = noMutationHook): Connect {
+  return async (endpoint, credentials, timeoutMs = PATIENT_MS) => {
+    const client = new Redis({
+      host: endpoint.ip,
+      port: endpoint.port,
+      lazyConnect: true,
+      connectTimeout: timeoutMs.connect,
+      commandTimeout: timeoutMs.command,
+      retryStrategy: () => null,
+      maxRetriesPerRequest: 0,
+      enableOfflineQueue: false,
+      enableReadyCheck: false,
+      autoResendUnfulfilledCommands: false,
+      ...(credentials.tls === null ? {} : { tls: credentials.tls }),
+    });
+    let lastError: unknown = null;
+    client.on('error', (error: unknown) => (lastError = error));
+    const signal = attemptSignal();
+    const end = (): void => client.disconnect();
+    signal.addEventListener('abort', end, { once: true });
+
+    const send = async (words: string, command: readonly string[]): Promise<string> => {
+      const [name = '', ...args] = command;
+      try {
+        return String(await client.call(name, ...args));
+      } catch (error) {
+        signal.throwIfAborted();
+        throw new ValkeyError(endpoint.pod, words, error);
+      }
+    };
+    const close = (): void => {
+      signal.removeEventListener('abort', end);
+      client.disconnect();
+    };
+
+    try {
+      await client.connect();
+    } catch (error) {
+      close();
+      signal.throwIfAborted();
+      throw new ValkeyError(endpoint.pod, 'a connection', lastError ?? error);
+    }
+    if (credentials.password !== null) {
+      try {
+        await send('AUTH', ['AUTH', credentials.user, credentials.password]);
+      } catch (error) {
+        close();
+        throw error;
+      }
+    }
+    return {
+      endpoint,
+      ask: (...command) => send(command.join(' '), command),
+      tell: (...command) =>
+        mutate(hook, { system: 'valkey', verb: command.slice(0, 2).join(' '), target: endpoint.pod }, () =>
+          send(command.slice(0, 2).join(' '), command),
+        ),
+      close,
+    };
+  };
+}

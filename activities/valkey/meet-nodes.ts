@@ -1,0 +1,72 @@
+import { failure } from '../../workflows/shared/failures.ts';
+import { pollUntil } from '../polling.ts';
+import { withMembers, type Member, type ValkeyClients } from './access.ts';
+import type { ValkeyActivities } from './contract.ts';
+import { planEpochs, planMeetings, strangersOf } from './meeting.ts';
+import { readView, type View } from './view.ts';
+
+type Input = Parameters<ValkeyActivities['meetValkeyNodes']>[0];
+
+const LOOK_EVERY_MS = 50;
+/** A handshake that got lost is begun again; one that is under way needs two turns of the server's own clock. */
+const MEET_AGAIN_MS = 1_500;
+
+/** Makes all servers know each other; who does already is not disturbed. */
+export function meetNodes(
+  clients: ValkeyClients,
+  { access, servers }: Input,
+): Promise<{ readonly nodeIds: Record<string, string> }> {
+  return withMembers(clients, access, servers, async (members) => {
+    const before = await Promise.all(members.map(readView));
+    refuseStrangers(before);
+    await giveEpochs(members, before);
+    let metAtMs = 0;
+    return pollUntil(LOOK_EVERY_MS, async () => {
+      const views = await Promise.all(members.map(readView));
+      const meetings = planMeetings(members.map(({ server }, at) => ({ server, view: viewAt(views, at) })));
+      if (meetings.missing === 0)
+        return { done: { nodeIds: Object.fromEntries(views.map((view) => [view.pod, view.self.id])) } };
+      if (Date.now() - metAtMs > MEET_AGAIN_MS) {
+        await Promise.all(
+          meetings.meet.map(([from, to]) => meet(memberAt(members, from), memberAt(members, to))),
+        );
+        metAtMs = Date.now();
+      }
+      const pairs = members.length * (members.length - 1);
+      return { waiting: `${pairs - meetings.missing} of ${pairs} acquaintances are made` };
+    });
+  });
+}
+
+/** Two clusters that both serve slots must never be merged: one of them is somebody else's data. */
+function refuseStrangers(views: readonly View[]): void {
+  const strangers = strangersOf(views);
+  if (strangers === null) return;
+  throw failure(
+    'ValkeyRefused',
+    `${strangers.join(', ')} already belong to another cluster that serves slots: remove their volumes, or the pods`,
+  );
+}
+
+/** Distinct epochs from the start spare the nodes the collisions that they would have to resolve one by one. */
+const giveEpochs = (members: readonly Member[], views: readonly View[]): Promise<unknown> =>
+  Promise.all(
+    planEpochs(views).map(([at, epoch]) =>
+      memberAt(members, at).tell('CLUSTER', 'SET-CONFIG-EPOCH', String(epoch)),
+    ),
+  );
+
+const meet = (from: Member, to: Member): Promise<string> =>
+  from.tell('CLUSTER', 'MEET', to.server.ip, String(to.server.port));
+
+function memberAt(members: readonly Member[], at: number): Member {
+  const member = members[at];
+  if (member === undefined) throw new Error(`there is no member ${at}`);
+  return member;
+}
+
+function viewAt(views: readonly View[], at: number): View {
+  const view = views[at];
+  if (view === undefined) throw new Error(`there is no view ${at}`);
+  return view;
+}

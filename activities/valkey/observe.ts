@@ -1,0 +1,173 @@
+import type { ResourceRef } from '../../workflows/shared/messages.ts';
+import type {
+  ValkeyClusterResource,
+  ValkeyObservation,
+  ValkeyPod,
+  ValkeyShardSet,
+} from '../../workflows/valkey-cluster/domain/observation.ts';
+import type { CustomObject, KubernetesObject, Pod, StatefulSet } from '../kubernetes/objects.ts';
+import { isReady, waitingWords } from '../kubernetes/pod-state.ts';
+import { readCredentials, type ValkeyClients } from './access.ts';
+import type { Credentials } from './client.ts';
+import { findMissing } from './dependencies.ts';
+import { parseServerInfo } from './info.ts';
+import { parseValkeyCluster } from './resource.ts';
+import { buildTopology, type Answer } from './topology.ts';
+import { readView } from './view.ts';
+import { createZoneReader } from './zones.ts';
+
+/** A server that is asked only to be described has to answer at once. */
+const BRIEF_MS = { connect: 800, command: 1_500 } as const;
+
+/** Kinds beside StatefulSets and pods that a cluster has. */
+const OWNED_KINDS = [
+  { apiVersion: 'v1', kind: 'Service' },
+  { apiVersion: 'v1', kind: 'ConfigMap' },
+  { apiVersion: 'v1', kind: 'PersistentVolumeClaim' },
+  { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget' },
+] as const;
+const CERTIFICATE = { apiVersion: 'cert-manager.io/v1', kind: 'Certificate' } as const;
+
+/** Gathers everything about one cluster, as much of it as possible at the same time. */
+export function createObserve(
+  clients: ValkeyClients,
+): (ref: ResourceRef) => Promise<ValkeyObservation | null> {
+  const { kubernetes, naming } = clients;
+  const zoneOf = createZoneReader(kubernetes);
+
+  return async (ref) => {
+    const name = { apiVersion: naming.apiVersion, kind: naming.kind, ...ref };
+    const object = await kubernetes.read<CustomObject>(name);
+    if (object === null) return null;
+    const cluster = parseValkeyCluster(object, ref.namespace);
+    const selection = { namespace: ref.namespace, labelSelector: `${naming.clusterLabel}=${ref.name}` };
+    const [sets, pods, missing, owned] = await Promise.all([
+      kubernetes.list<StatefulSet>({ apiVersion: 'apps/v1', kind: 'StatefulSet', ...selection }),
+      kubernetes.list<Pod>({ apiVersion: 'v1', kind: 'Pod', ...selection }),
+      findMissing(clients, cluster),
+      listOwned(clients, cluster, selection),
+    ]);
+    const zones = await zoneOf(pods.items.flatMap((pod) => pod.spec.nodeName ?? []));
+    const seen = pods.items.map((pod) => podFacts(pod, naming.shardLabel, zones)).sort(byName);
+    const answers = missing.length > 0 && seen.length === 0 ? [] : await askAll(clients, cluster, seen);
+    return {
+      cluster,
+      shards: sets.items
+        .filter((set) => isOwned(set, cluster))
+        .map((set) => shardSet(set, naming.shardLabel))
+        .sort(byShard),
+      ...buildTopology(seen, answers),
+      missing,
+      owned,
+    };
+  };
+}
+
+/** Asks every server that runs; one that does not answer is described by why. */
+async function askAll(
+  clients: ValkeyClients,
+  cluster: ValkeyClusterResource,
+  pods: readonly Omit<ValkeyPod, 'nodeId'>[],
+): Promise<readonly Answer[]> {
+  const running = pods.filter((pod) => pod.ip !== null && pod.phase === 'Running');
+  if (running.length === 0) return [];
+  let credentials: Credentials;
+  try {
+    credentials = await readCredentials(clients.kubernetes, accessOf(clients, cluster));
+  } catch (error) {
+    return running.map((pod) => ({ pod: pod.name, why: wordsOf(error) }));
+  }
+  return Promise.all(running.map((pod) => askOne(clients, pod.name, pod.ip ?? '', credentials)));
+}
+
+async function askOne(
+  clients: ValkeyClients,
+  pod: string,
+  ip: string,
+  credentials: Credentials,
+): Promise<Answer> {
+  try {
+    const connection = await clients.connect({ pod, ip, port: clients.naming.port }, credentials, BRIEF_MS);
+    try {
+      const [view, info] = await Promise.all([readView(connection), connection.ask('INFO')]);
+      return { pod, view, info: parseServerInfo(info) };
+    } finally {
+      connection.close();
+    }
+  } catch (error) {
+    return { pod, why: wordsOf(error) };
+  }
+}
+
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const accessOf = ({ naming }: ValkeyClients, { namespace, name, spec }: ValkeyClusterResource) => ({
+  namespace,
+  cluster: name,
+  auth:
+    spec.auth === undefined
+      ? null
+      : {
+          secret: spec.auth.secretRef.name,
+          key: spec.auth.secretRef.key,
+          user: spec.auth.acl?.enabled === true ? spec.auth.acl.adminUser : 'default',
+        },
+  tls: spec.tls === undefined ? null : { secret: spec.tls.secretName ?? naming.issuedTlsSecret(name) },
+});
+
+async function listOwned(
+  { kubernetes }: ValkeyClients,
+  cluster: ValkeyClusterResource,
+  selection: { readonly namespace: string; readonly labelSelector: string },
+): Promise<Record<string, string>> {
+  const certificates =
+    cluster.spec.tls?.issuerRef === undefined
+      ? false
+      : await kubernetes.has(CERTIFICATE.apiVersion, CERTIFICATE.kind);
+  const kinds = certificates ? [...OWNED_KINDS, CERTIFICATE] : OWNED_KINDS;
+  const lists = await Promise.all(
+    kinds.map(async ({ apiVersion, kind }) => {
+      const { items } = await kubernetes.list({ apiVersion, kind, ...selection });
+      // A claim outlives its set by design, so its label is what makes it ours.
+      const ours = items.filter((item) => kind === 'PersistentVolumeClaim' || isOwned(item, cluster));
+      return ours.map((item): [string, string] => [`${kind}/${item.metadata.name}`, item.metadata.uid]);
+    }),
+  );
+  return Object.fromEntries(lists.flat());
+}
+
+const isOwned = (object: KubernetesObject, cluster: ValkeyClusterResource): boolean =>
+  object.metadata.ownerReferences?.some((reference) => reference.uid === cluster.uid) ?? false;
+
+const shardSet = (set: StatefulSet, shardLabel: string): ValkeyShardSet => ({
+  shard: shardOf(set, shardLabel),
+  name: set.metadata.name,
+  uid: set.metadata.uid,
+  replicas: set.spec.replicas ?? 1,
+  image: set.spec.template.spec.containers[0]?.image ?? '',
+});
+
+const podFacts = (
+  pod: Pod,
+  shardLabel: string,
+  zones: Readonly<Record<string, string>>,
+): Omit<ValkeyPod, 'nodeId'> => ({
+  name: pod.metadata.name,
+  uid: pod.metadata.uid,
+  shard: shardOf(pod, shardLabel),
+  ip: pod.status?.podIP ?? null,
+  node: pod.spec.nodeName ?? null,
+  zone: zones[pod.spec.nodeName ?? ''] ?? null,
+  phase: pod.status?.phase ?? 'Pending',
+  ready: isReady(pod) && pod.metadata.deletionTimestamp === undefined,
+  terminating: pod.metadata.deletionTimestamp !== undefined,
+  image: pod.spec.containers[0]?.image ?? null,
+  waiting: waitingWords(pod),
+});
+
+const shardOf = (object: KubernetesObject, shardLabel: string): number =>
+  Number(object.metadata.labels?.[shardLabel] ?? -1);
+
+const byName = (a: { readonly name: string }, b: { readonly name: string }): number =>
+  a.name < b.name ? -1 : 1;
+const byShard = (a: { readonly shard: number }, b: { readonly shard: number }): number => a.shard - b.shard;
