@@ -1,4 +1,12 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { FetchContext, FetchedSource } from './artifact.ts';
 import { findOnPath, runTool } from './tool.ts';
@@ -11,10 +19,11 @@ export interface DebianPackages {
    * otherwise a release by its name, with exactly the packages listed, as a root of its own.
    */
   readonly release: 'machine' | 'trixie';
+  /** What is still to be done to the unpacked files. */
+  readonly arrange?: (directory: string) => void;
 }
 
 const MIRROR_VARIABLE = 'KEELSON_DEBIAN_MIRROR';
-const MIRROR = 'http://deb.debian.org/debian';
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
 
 /** Fetches packages with lists, cache and sources of their own, and unpacks them below the artifact's directory. */
@@ -25,12 +34,18 @@ export function debianPackages(wanted: DebianPackages): FetchedSource {
     what: `the Debian packages ${summarize(wanted.packages)} of ${release}`,
     async findObstacle() {
       const missing = ['apt-get', 'dpkg-deb'].find((tool) => findOnPath(tool) === undefined);
-      return missing === undefined ? undefined : `${missing} is not on PATH (this machine is not a Debian)`;
+      if (missing !== undefined) return `${missing} is not on PATH (this machine is not a Debian)`;
+      if (wanted.release === 'machine') return undefined;
+      if (!existsSync(KEYRING)) return `${KEYRING} is missing (Debian: debian-archive-keyring)`;
+      return findMirror() === undefined
+        ? `apt knows no Debian mirror here: set ${MIRROR_VARIABLE}`
+        : undefined;
     },
     async fetch(directory, context) {
       const room = mkdtempSync(join(context.cacheDirectory, 'tmp-apt-'));
       try {
         await unpackInto(directory, room, wanted, context);
+        wanted.arrange?.(directory);
       } finally {
         rmSync(room, { recursive: true, force: true });
       }
@@ -47,8 +62,7 @@ async function unpackInto(
   const archives = join(room, 'cache', 'archives');
   for (const path of ['lists/partial', 'cache/archives/partial', 'sources'])
     mkdirSync(join(room, path), { recursive: true });
-  writeFileSync(join(room, 'sources.list'), sourcesList(wanted.release));
-  const options = aptOptions(room);
+  const options = aptOptions(room, wanted.release);
   const run = { signal: context.signal, cwd: archives };
   context.task.update('reading the package lists');
   await runTool('apt-get', [...options, '-qq', 'update'], run);
@@ -64,10 +78,8 @@ async function unpackInto(
 }
 
 /** Where apt keeps what it needs: nothing of the system is written, so no rights are needed either. */
-function aptOptions(room: string): readonly string[] {
+function aptOptions(room: string, release: DebianPackages['release']): readonly string[] {
   const settings = [
-    `Dir::Etc::sourcelist=${room}/sources.list`,
-    `Dir::Etc::sourceparts=${room}/sources`,
     `Dir::State::lists=${room}/lists`,
     `Dir::Cache=${room}/cache`,
     'Debug::NoLocking=1',
@@ -75,24 +87,27 @@ function aptOptions(room: string): readonly string[] {
     'Acquire::Languages=none',
     'Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false',
   ];
+  if (release !== 'machine') {
+    writeFileSync(join(room, 'sources.list'), `deb [signed-by=${KEYRING}] ${findMirror()} ${release} main\n`);
+    settings.push(`Dir::Etc::sourcelist=${room}/sources.list`, `Dir::Etc::sourceparts=${room}/sources`);
+  }
   return settings.flatMap((setting) => ['-o', setting]);
 }
 
-function sourcesList(release: DebianPackages['release']): string {
-  const mirror = process.env[MIRROR_VARIABLE] ?? MIRROR;
-  const name = release === 'machine' ? machineRelease() : release;
-  const line = (suite: string, base = mirror): string => `deb [signed-by=${KEYRING}] ${base} ${suite} main`;
-  if (release !== 'machine') return `${line(name)}\n`;
-  const security = mirror.replace(/debian\/?$/, 'debian-security');
-  return `${line(name)}\n${line(`${name}-updates`)}\n${line(`${name}-security`, security)}\n`;
+/** The mirror that this machine uses for its own packages. */
+function findMirror(): string | undefined {
+  const named = process.env[MIRROR_VARIABLE];
+  if (named !== undefined) return named;
+  const parts = existsSync(APT_PARTS) ? readdirSync(APT_PARTS).map((name) => join(APT_PARTS, name)) : [];
+  const files = [APT_SOURCES, ...parts].filter((file) => /\.(list|sources)$/.test(file) && existsSync(file));
+  const mirrors = files.map(
+    (file) => /https?:\/\/\S+\/debian(?=\/?(\s|$))/m.exec(readFileSync(file, 'utf8'))?.[0],
+  );
+  return mirrors.find((mirror) => mirror !== undefined);
 }
 
-function machineRelease(): string {
-  const codename = /^VERSION_CODENAME=(.+)$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1];
-  if (codename === undefined)
-    throw new Error('the release of this machine is not known (/etc/os-release has no code name)');
-  return codename.replaceAll('"', '');
-}
+const APT_SOURCES = '/etc/apt/sources.list';
+const APT_PARTS = '/etc/apt/sources.list.d';
 
 function summarize(packages: readonly string[]): string {
   const rest = packages.length - 2;

@@ -1,20 +1,24 @@
+import { basename } from 'node:path';
 import type { InstalledSource } from './artifact.ts';
 import { findOnPath, runTool } from './tool.ts';
 
-/** Programs that the machine has on its `PATH`, taken when what they say of their version fits. */
+/**
+ * Programs that the machine has on its `PATH`, taken when what they say of their version fits. Each is given as the
+ * name of the artifact's file that it stands for; the program has the last part of that name.
+ */
 export function pathPrograms(
-  programs: readonly string[],
+  files: readonly string[],
   version: { readonly args: readonly string[]; readonly fits: RegExp },
 ): InstalledSource {
   return {
     kind: 'installed',
-    what: `${programs.join(' and ')} on PATH`,
+    what: `${files.map((file) => basename(file)).join(' and ')} on PATH`,
     async locate() {
       const found: Record<string, string> = {};
-      for (const program of programs) {
-        const path = findOnPath(program);
+      for (const file of files) {
+        const path = findOnPath(basename(file));
         if (path === undefined || !(await saysFittingVersion(path, version))) return undefined;
-        found[program] = path;
+        found[file] = path;
       }
       return found;
     },

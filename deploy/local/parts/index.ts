@@ -1,8 +1,11 @@
 import type { Part } from '../part.ts';
 import { etcd, etcdPool } from './etcd.ts';
+import { starter, worker } from './keelson.ts';
 import { kubeApiserver } from './kube-apiserver.ts';
 import { kubeControllerManager } from './kube-controller-manager.ts';
 import { kubeScheduler } from './kube-scheduler.ts';
+import { nodes } from './nodes.ts';
+import { provisioner } from './provisioner.ts';
 import { temporal } from './temporal.ts';
 
 /** Every part that the stack can run, each after those that it depends on. */
@@ -12,5 +15,9 @@ export const PARTS: readonly Part[] = [
   kubeControllerManager,
   kubeScheduler,
   temporal,
+  nodes,
+  provisioner,
+  worker,
+  starter,
   etcdPool,
 ];

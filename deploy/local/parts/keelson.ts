@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Part, PartContext } from '../part.ts';
+import { checkHttp } from '../readiness.ts';
+
+/** Runs the workflows and their activities. */
+export const worker: Part = keelsonPart('worker', 'runs the workflows and their activities', 19464, [
+  'nodes',
+  'provisioner',
+]);
+
+/** Watches the resources, and tells the workflows that own them. */
+export const starter: Part = keelsonPart(
+  'starter',
+  'watches resources, and wakes the workflows that own them',
+  19465,
+  [],
+);
+
+function keelsonPart(
+  name: 'worker' | 'starter',
+  summary: string,
+  port: number,
+  after: readonly string[],
+): Part {
+  const program = fileURLToPath(new URL(`../../../${name}/main.ts`, import.meta.url));
+  return {
+    name,
+    summary,
+    version: '0.1.0',
+    starts: 'always',
+    exists: () => existsSync(program),
+    dependsOn: ['kube-apiserver', 'temporal', ...after],
+    artifacts: [],
+    ports: { health: port },
+    graceMs: 15_000,
+    addresses: (context) => ({ metrics: `${healthUrl(context)}/metrics` }),
+    command: (context) => ({ program: process.execPath, args: [program], env: environmentOf(name, context) }),
+    checkReady: (context) => checkHttp(`${healthUrl(context)}/readyz`),
+  };
+}
+
+function environmentOf(name: 'worker' | 'starter', context: PartContext): Readonly<Record<string, string>> {
+  const prefix = `KEELSON_${name.toUpperCase()}`;
+  return {
+    KUBECONFIG: context.kubeconfig(name),
+    TEMPORAL_ADDRESS: `127.0.0.1:${context.portOf('temporal', 'frontend')}`,
+    TEMPORAL_NAMESPACE: 'default',
+    KEELSON_LEASE_NAMESPACE: 'keelson-system',
+    [`${prefix}_HOST`]: '127.0.0.1',
+    [`${prefix}_PORT`]: String(context.port('health')),
+  };
+}
+
+function healthUrl(context: PartContext): string {
+  return `http://127.0.0.1:${context.port('health')}`;
+}
