@@ -16,8 +16,24 @@ export interface PlatformLock {
   readonly packages: Readonly<Record<string, LockEntry>>;
 }
 
-const SYSTEMS = ['aix', 'android', 'darwin', 'freebsd', 'linux', 'netbsd', 'openharmony', 'sunos', 'win32'];
-const PROCESSORS = ['arm', 'arm64', 'ia32', 'loong64', 'ppc64', 'riscv64', 's390x', 'wasm32', 'x64'];
+const SYSTEMS: ReadonlySet<string> = new Set([
+  'android',
+  'darwin',
+  'freebsd',
+  'linux',
+  'openharmony',
+  'win32',
+]);
+const PROCESSORS: ReadonlySet<string> = new Set([
+  'arm',
+  'arm64',
+  'ia32',
+  'ppc64',
+  'riscv64',
+  's390x',
+  'wasm32',
+  'x64',
+]);
 
 /**
  * The binaries for other platforms that the lock does not have. A registry that carries only some platforms makes
@@ -47,8 +63,8 @@ function isLocked(lock: PlatformLock, path: string, name: string): boolean {
 /** What npm would have written, without the checksum, which only the registry knows. */
 function buildEntry(name: string, version: string, dev: boolean | undefined): LockEntry {
   const words = (name.split('/').at(-1) ?? name).split('-');
-  const os = words.filter((word) => SYSTEMS.includes(word));
-  const cpu = words.filter((word) => PROCESSORS.includes(word));
+  const os = words.filter((word) => SYSTEMS.has(word));
+  const cpu = words.filter((word) => PROCESSORS.has(word));
   const musl = words.some((word) => word.startsWith('musl'));
   const gnu = words.some((word) => word.startsWith('gnu'));
   return {

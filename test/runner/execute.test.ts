@@ -45,12 +45,15 @@ describe('a stage', () => {
 
   test('fails when what it started outlives it', async () => {
     const script = [
-      "const forAWhile = ['--eval', 'setTimeout(() => {}, 10000)'];",
+      "const forever = ['--eval', 'setInterval(() => {}, 1e6)'];",
       "const options = { detached: true, stdio: 'inherit' };",
-      "require('node:child_process').spawn(process.execPath, forAWhile, options).unref();",
+      "const child = require('node:child_process').spawn(process.execPath, forever, options);",
+      'console.log(child.pid);',
+      'child.unref();',
     ].join('\n');
     const result = await execute(stage(script), directory, () => {});
-    expect(result).toMatchObject({ failed: 1 });
+    process.kill(Number.parseInt(result.output, 10), 'SIGKILL');
+    expect(result).toMatchObject({ passed: 0, failed: 1 });
     expect(result.output).toContain('It left a process behind');
   });
 

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import type { Stage } from './stages.ts';
 import { tallyReport, withExitCode } from './tally.ts';
 import type { Tally, VitestReport } from './tally.ts';
@@ -50,9 +51,12 @@ export async function execute(
     stage,
     ...withExitCode({ passed: counted.passed, failed: counted.failed }, exitCode),
     durationMs: Date.now() - start,
-    output: [ended.output.trimEnd(), ...notes].join('\n'),
+    output: plain([ended.output.trimEnd(), ...notes].join('\n')),
   };
 }
+
+/** Not every tool leaves its colours out when nobody sees them. */
+const plain = (text: string): string => (process.stdout.isTTY ? text : stripVTControlCharacters(text));
 
 function readReport(file: string): ReturnType<typeof tallyReport> {
   if (!existsSync(file)) return { passed: 0, failed: 1, skipped: [] };
