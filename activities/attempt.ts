@@ -8,6 +8,8 @@ interface Attempt {
   /** The server has given the attempt up by then, and another one may be running. */
   expiresAtMs: number;
   readonly expired: AbortController;
+  /** Ends with the cancellation or the expiry, whichever is first. */
+  readonly signal: AbortSignal;
 }
 
 const attempts = new WeakMap<Context, Attempt>();
@@ -18,7 +20,9 @@ function currentAttempt(): { readonly context: Context; readonly attempt: Attemp
   if (context === undefined) return null;
   let attempt = attempts.get(context);
   if (attempt === undefined) {
-    attempt = { progress: undefined, expiresAtMs: Infinity, expired: new AbortController() };
+    const expired = new AbortController();
+    const signal = AbortSignal.any([context.cancellationSignal, expired.signal]);
+    attempt = { progress: undefined, expiresAtMs: Infinity, expired, signal };
     attempts.set(context, attempt);
   }
   return { context, attempt };
@@ -26,9 +30,7 @@ function currentAttempt(): { readonly context: Context; readonly attempt: Attemp
 
 /** Ends with the attempt: cancelled or past its time. Outside of Temporal, as in a conformance test, nothing ends it. */
 export function attemptSignal(): AbortSignal {
-  const current = currentAttempt();
-  if (current === null) return never;
-  return AbortSignal.any([current.context.cancellationSignal, current.attempt.expired.signal]);
+  return currentAttempt()?.attempt.signal ?? never;
 }
 
 /** Rests for a while, or throws as soon as the attempt ends. */
