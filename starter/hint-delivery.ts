@@ -29,7 +29,7 @@ export async function deliverHint(
       workflowId: target.workflowId,
       workflowIdConflictPolicy: 'USE_EXISTING',
       taskQueue: options.taskQueue ?? TASK_QUEUE,
-      args: [target.ref],
+      args: [{ ref: target.ref }],
       signal: hintSignal,
       signalArgs: [hint],
       typedSearchAttributes: searchAttributesOf(target),

@@ -14,6 +14,8 @@ export function openTemporal(environment: Readonly<Record<string, string | undef
   const { address = '127.0.0.1:7233', tls, apiKey, metadata } = connectionOptions;
   const connection = Connection.lazy({
     address,
+    // By default a client that found nobody listening may wait two minutes before it looks again.
+    channelArgs: { 'grpc.initial_reconnect_backoff_ms': 250, 'grpc.max_reconnect_backoff_ms': 5_000 },
     ...(tls === undefined ? {} : { tls }),
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(metadata === undefined ? {} : { metadata }),

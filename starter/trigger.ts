@@ -57,6 +57,7 @@ export class Trigger {
       classify: classifyDelivery,
       failed: (key, parcel, failure, error) => {
         options.metrics.hints.inc({ lifecycle: parcel.source.watch.lifecycle, outcome: failure });
+        options.metrics.pending.set(this.#queue.pending);
         options.log.warn({ workflowId: key, err: error, failure }, 'hint not delivered, will be tried again');
         if (failure === 'refused')
           this.#report(parcel.source, parcel.sighting, 'HintRefused', refusalMessage(key, error));

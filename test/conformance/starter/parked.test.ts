@@ -1,0 +1,56 @@
+import { fileURLToPath } from 'node:url';
+import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { StarterStage, temporalAddress } from './starter-stage.ts';
+
+let stage: StarterStage;
+let connection: NativeConnection;
+const WITHIN = { timeout: 60_000, interval: 200 };
+
+beforeAll(async () => {
+  Runtime.install({ telemetryOptions: { logging: { filter: 'OFF' } } });
+  stage = await StarterStage.open();
+  connection = await NativeConnection.connect({ address: temporalAddress() });
+});
+
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+  await connection.close();
+});
+
+const createWorker = (file: string): Promise<Worker> =>
+  Worker.create({
+    connection,
+    taskQueue: stage.taskQueue,
+    workflowsPath: fileURLToPath(new URL(file, import.meta.url)),
+    stickyQueueScheduleToStartTimeout: '200ms',
+  });
+
+describe('a workflow that is parked', () => {
+  it('is reported on its resource with what to do, and the report is withdrawn when it goes on', async () => {
+    await stage.start();
+    await stage.lamps.create('dark');
+    await stage.lamps.mergeStatus('dark', {
+      conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }],
+    });
+    const broken = await createWorker('./broken-lamp-workflow.ts');
+    await broken.runUntil(async () => {
+      await expect
+        .poll(() => stage.lamps.condition('dark', 'Parked'), WITHIN)
+        .toMatchObject({ status: 'True', reason: 'WorkflowParked', observedGeneration: 1 });
+    });
+    const parked = await stage.lamps.condition('dark', 'Parked');
+    expect(parked?.['message']).toContain(`temporal workflow show --workflow-id ${stage.workflowId('dark')}`);
+    expect(await stage.lamps.condition('dark', 'Ready')).toMatchObject({ status: 'True' });
+    await expect.poll(() => stage.lamps.events('dark'), WITHIN).toEqual(['WorkflowParked']);
+
+    const repaired = await createWorker('./lamp-workflow.ts');
+    await repaired.runUntil(async () => {
+      await expect.poll(() => stage.lamps.condition('dark', 'Parked'), WITHIN).toBeNull();
+    });
+    expect(await stage.lamps.condition('dark', 'Ready')).toMatchObject({ status: 'True' });
+    await expect
+      .poll(async () => [...(await stage.lamps.events('dark'))].sort(), WITHIN)
+      .toEqual(['WorkflowGoesOn', 'WorkflowParked']);
+  });
+});
