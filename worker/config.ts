@@ -3,18 +3,13 @@ import { TASK_QUEUE } from '../workflows/shared/messages.ts';
 
 const count = z.coerce.number().int().min(1);
 const ms = z.coerce.number().int().min(0);
-const address = z
-  .string()
-  .regex(/^[^:]*:\d+$/, 'is not of the form host:port')
-  .transform((text) => {
-    const colon = text.lastIndexOf(':');
-    return { host: text.slice(0, colon) || '0.0.0.0', port: Number(text.slice(colon + 1)) };
-  });
 
 /** Everything about a worker that the environment may say; Temporal's own variables are read by its own loader. */
 const environment = z.object({
   KEELSON_TASK_QUEUE: z.string().min(1).default(TASK_QUEUE),
-  KEELSON_WORKER_LISTEN: address.default({ host: '127.0.0.1', port: 9464 }),
+  KEELSON_WORKER_HOST: z.string().min(1).default('127.0.0.1'),
+  /** Of the probes and metrics; 0 takes any free one. */
+  KEELSON_WORKER_PORT: z.coerce.number().int().min(0).max(65_535).default(9_464),
   KEELSON_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info'),
   /** A bundle that was built before, as in a container image; else it is built and kept. */
   KEELSON_WORKFLOW_BUNDLE: z.string().optional(),

@@ -51,7 +51,7 @@ export async function runWorker(config: WorkerConfig, parts: WorkerParts = {}): 
           : `the worker is ${worker.getState()}`,
   };
   const server = await serveHealth(
-    config.KEELSON_WORKER_LISTEN,
+    { host: config.KEELSON_WORKER_HOST, port: config.KEELSON_WORKER_PORT },
     health,
     metrics.registry,
     `http://${coreMetrics}/metrics`,
