@@ -1,5 +1,6 @@
 import { transition } from '../../shared/transitions.ts';
 import type { ValkeyObservation } from './observation.ts';
+import { SLOT_COUNT } from './slots.ts';
 import { PHASE_TABLE, type Event, type Phase, type PhaseGuard } from './phases.ts';
 
 /** All that the specification's guards judge by. */
@@ -10,8 +11,6 @@ export interface PhaseFacts {
   readonly healthy: boolean;
   readonly slotsAssigned: number;
 }
-
-export const SLOT_COUNT = 16_384;
 
 /** Reads the guards' facts out of an observation. */
 export function phaseFacts(observed: ValkeyObservation): PhaseFacts {

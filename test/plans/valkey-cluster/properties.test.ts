@@ -1,0 +1,182 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { SlotRange, ValkeyNode } from '../../../workflows/valkey-cluster/domain/observation.ts';
+import { planValkeyCluster, selectShards } from '../../../workflows/valkey-cluster/domain/plan.ts';
+import { joinRanges } from '../../../workflows/valkey-cluster/domain/slots.ts';
+import { checkSlots, freshNode, perform, shardNodes, slotCounts } from './simulated-cluster.ts';
+
+const SLOTS = 16_384;
+
+/** A formed cluster of any shape: shards with gaps in their numbers, uneven scattered slots, masters at any ordinal. */
+const formedCluster = (maxShards: number): fc.Arbitrary<readonly ValkeyNode[]> =>
+  fc
+    .record({
+      shards: fc.uniqueArray(fc.nat({ max: maxShards * 2 }), { minLength: 1, maxLength: maxShards }),
+      cuts: fc.array(fc.integer({ min: 1, max: SLOTS - 1 }), { minLength: 0, maxLength: maxShards * 3 }),
+      owners: fc.array(fc.nat(), { minLength: maxShards * 3 + 1, maxLength: maxShards * 3 + 1 }),
+      replicas: fc.nat({ max: 3 }),
+      masters: fc.array(fc.nat(), { minLength: maxShards, maxLength: maxShards }),
+    })
+    .map(({ shards, cuts, owners, replicas, masters }) => {
+      const edges = [0, ...new Set(cuts.toSorted((a, b) => a - b)), SLOTS];
+      const pieces = edges.slice(0, -1).map((first, at): SlotRange => [first, (edges[at + 1] ?? SLOTS) - 1]);
+      return shards.flatMap((shard, at) => {
+        const own = pieces.filter((_, piece) => (owners[piece] ?? 0) % shards.length === at);
+        return shardNodes(shard, joinRanges(own), replicas, (masters[at] ?? 0) % (replicas + 1));
+      });
+    });
+
+/** Breaks a cluster in ways that heal without data: pods away, replicas strayed, nodes that started anew. */
+const battered = (nodes: readonly ValkeyNode[], blows: readonly number[]): readonly ValkeyNode[] =>
+  nodes.flatMap((node, at): ValkeyNode[] => {
+    if (node.role === 'master') return [{ ...node, ready: (blows[at % blows.length] ?? 0) % 5 !== 0 }];
+    switch ((blows[at % blows.length] ?? 0) % 5) {
+      case 0:
+        return [];
+      case 1:
+        return [{ ...node, masterId: 'somebody-else' }];
+      case 2:
+        return [freshNode(node.shard, Number(node.pod.split('-').at(-1)))];
+      case 3:
+        return [{ ...node, linkUp: false }];
+      default:
+        return [node];
+    }
+  });
+
+const wish = fc.record({ masters: fc.integer({ min: 1, max: 9 }), replicasPerMaster: fc.nat({ max: 3 }) });
+
+/** The least that any balanced sharing of the slots must move, by trying all ways to place the larger shares. */
+function fewestMoves(nodes: readonly ValkeyNode[], masters: number): number {
+  const shards = [...new Set(nodes.map((node) => node.shard))].toSorted((a, b) => a - b);
+  const counts = slotCounts(nodes);
+  const held = (shard: number): number => counts[shards.indexOf(shard)] ?? 0;
+  const wanted = selectShards(shards, masters);
+  const even = Math.floor(SLOTS / masters);
+  const larger = SLOTS % masters;
+  const leaving = shards
+    .filter((shard) => !wanted.includes(shard))
+    .reduce((sum, shard) => sum + held(shard), 0);
+  let best = Infinity;
+  for (let choice = 0; choice < 2 ** masters; choice += 1) {
+    const plus = wanted.map((_, at) => (choice >> at) & 1);
+    if (plus.reduce((sum, one) => sum + one, 0) !== larger) continue;
+    const above = wanted.map((shard, at) => Math.max(0, held(shard) - even - (plus[at] ?? 0)));
+    best = Math.min(best, leaving + above.reduce((sum, one) => sum + one, 0));
+  }
+  return best;
+}
+
+describe('a plan for any cluster', () => {
+  it('keeps every slot served exactly once after each step, and leaves nothing to plan', () => {
+    fc.assert(
+      fc.property(
+        formedCluster(8),
+        wish,
+        fc.array(fc.nat(), { minLength: 1, maxLength: 40 }),
+        (whole, wish, blows) => {
+          const nodes = battered(whole, blows);
+          const plan = planValkeyCluster({ nodes }, wish);
+          let now = nodes;
+          for (const step of plan.steps) {
+            now = perform(now, step);
+            checkSlots(now, true);
+          }
+          expect(planValkeyCluster({ nodes: now }, wish)).toMatchObject({ operation: 'none', steps: [] });
+          expect(now).toHaveLength(wish.masters * (1 + wish.replicasPerMaster));
+          expect(new Set(now.filter((node) => node.role === 'master').map((node) => node.shard)).size).toBe(
+            wish.masters,
+          );
+        },
+      ),
+    );
+  });
+
+  it('moves the fewest slots that a balanced cluster allows', () => {
+    fc.assert(
+      fc.property(formedCluster(8), wish, (nodes, wish) => {
+        const plan = planValkeyCluster({ nodes }, wish, { rebalance: true });
+        expect(plan.totals['slotsMoved']).toBe(fewestMoves(nodes, wish.masters));
+        const counts = slotCounts(plan.steps.reduce(perform, nodes));
+        expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
+      }),
+    );
+  });
+
+  it('can be given up after any step and planned again to the same end', () => {
+    fc.assert(
+      fc.property(formedCluster(8), wish, fc.nat({ max: 60 }), (nodes, wish, steps) => {
+        const first = planValkeyCluster({ nodes }, wish);
+        const half = first.steps.slice(0, steps).reduce(perform, nodes);
+        const second = planValkeyCluster({ nodes: half }, wish, { rebalance: true });
+        const end = second.steps.reduce(perform, half);
+        checkSlots(end, true);
+        expect(slotCounts(end)).toHaveLength(wish.masters);
+        expect(planValkeyCluster({ nodes: end }, wish).operation).toBe('none');
+      }),
+    );
+  });
+
+  it('does not depend on the order in which nodes are observed', () => {
+    fc.assert(
+      fc.property(formedCluster(8), wish, (nodes, wish) => {
+        const forwards = planValkeyCluster({ nodes }, wish);
+        expect(planValkeyCluster({ nodes: nodes.toReversed() }, wish)).toEqual(forwards);
+      }),
+    );
+  });
+
+  it('lets a replica keep its master unless its pod leaves', () => {
+    fc.assert(
+      fc.property(formedCluster(8), wish, (nodes, wish) => {
+        const plan = planValkeyCluster({ nodes }, wish);
+        const handedOver = new Set(
+          plan.steps.flatMap((step) => (step.kind === 'HandOver' ? [step.shard] : [])),
+        );
+        const end = plan.steps.reduce(perform, nodes);
+        const moved = nodes.filter(
+          (node) =>
+            node.role === 'replica' &&
+            !handedOver.has(node.shard) &&
+            end.some((then) => then.id === node.id && then.masterId !== node.masterId),
+        );
+        expect(moved).toEqual([]);
+      }),
+    );
+  });
+
+  it('never lets one shard give to two others at once', () => {
+    fc.assert(
+      fc.property(formedCluster(8), wish, (nodes, wish) => {
+        const moves = planValkeyCluster({ nodes }, wish).steps.filter((step) => step.kind === 'MigrateSlots');
+        const pairs = moves.map((move) => `${move.group} ${move.from}`);
+        expect(new Set(pairs).size).toBe(pairs.length);
+        expect(new Set(moves.map((move) => `${move.from} ${move.to}`)).size).toBe(moves.length);
+      }),
+    );
+  });
+});
+
+describe('a plan for a cluster that is being created', () => {
+  it('goes on from any step, also to another wish', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 9 }),
+        fc.nat({ max: 2 }),
+        fc.nat({ max: 60 }),
+        wish,
+        (masters, replicasPerMaster, steps, wish) => {
+          const first = planValkeyCluster({ nodes: [] }, { masters, replicasPerMaster });
+          const half = first.steps.slice(0, steps).reduce<readonly ValkeyNode[]>(perform, []);
+          const second = planValkeyCluster({ nodes: half }, wish, { formed: false });
+          const end = second.steps.reduce(perform, half);
+          checkSlots(end, true);
+          const counts = slotCounts(end);
+          expect(counts).toHaveLength(wish.masters);
+          expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
+          expect(planValkeyCluster({ nodes: end }, wish).operation).toBe('none');
+        },
+      ),
+    );
+  });
+});

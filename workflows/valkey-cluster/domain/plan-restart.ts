@@ -1,0 +1,54 @@
+import type { ValkeyPod } from './observation.ts';
+import type { PlanContext } from './plan.ts';
+import type { Draft, Stage } from './stages.ts';
+import type { ShardView } from './topology.ts';
+
+/** Shards with a pod that was made from another template than the spec gives now. */
+export const staleShards = (context: PlanContext): readonly number[] =>
+  context.staying.filter((view) => stalePods(context, view).length > 0).map((view) => view.shard);
+
+/** One pod at a time, replicas first; a master hands over before its own pod goes. */
+export const draftRestarts = (context: PlanContext): readonly Stage[] =>
+  context.staying.flatMap((view) => draftShard(context, view)).map((draft) => [draft]);
+
+function draftShard(context: PlanContext, view: ShardView): readonly Draft[] {
+  const stale = stalePods(context, view);
+  const master = view.master?.pod;
+  const replicas = stale.filter((pod) => pod.name !== master);
+  const drafts = replicas.map((pod) => restart(pod, 'a replica'));
+  const last = stale.find((pod) => pod.name === master);
+  const heir = view.replicas.find((node) => node.ready) ?? view.replicas[0];
+  if (last === undefined) return drafts;
+  if (heir === undefined) return [...drafts, restart(last, 'the only node')];
+  return [
+    ...drafts,
+    {
+      kind: 'HandOver',
+      shard: view.shard,
+      from: last.name,
+      to: heir.pod,
+      reason: `${last.name} is the master of shard ${view.shard} and must restart: ${heir.pod} takes over`,
+    },
+    restart(last, 'a replica by now'),
+  ];
+}
+
+const restart = (pod: ValkeyPod, what: string): Draft => ({
+  kind: 'RestartPod',
+  shard: pod.shard,
+  pod: pod.name,
+  reason: `${pod.name} runs with settings that only a restart changes; it is ${what} of shard ${pod.shard}`,
+});
+
+/** Pods without a known template are left alone: they may be on their way up. */
+function stalePods(context: PlanContext, view: ShardView): readonly ValkeyPod[] {
+  const { topology, wish, options } = context;
+  const differs = (pod: ValkeyPod): boolean =>
+    options.restart === true ||
+    (wish.templateHash !== undefined &&
+      typeof pod.templateHash === 'string' &&
+      pod.templateHash !== wish.templateHash);
+  return (topology.pods ?? [])
+    .filter((pod) => pod.shard === view.shard && !pod.terminating && differs(pod))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}

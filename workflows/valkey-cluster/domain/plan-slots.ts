@@ -1,0 +1,44 @@
+import type { Facts } from '../../shared/plan.ts';
+import { wavesOf, type Move } from './balance.ts';
+import type { PlanContext } from './plan.ts';
+import { countSlots, formatRanges } from './slots.ts';
+import type { Draft, Stage } from './stages.ts';
+
+/** The first slots of a new cluster's masters. */
+export const draftAssignments = ({ slots }: PlanContext): Stage =>
+  slots.assigned.map(({ shard, ranges }) => ({
+    kind: 'AssignSlots',
+    shard,
+    ranges,
+    slotCount: countSlots(ranges),
+    reason: `shard ${shard} serves slots ${formatRanges(ranges)}`,
+  }));
+
+/** The migration jobs: those of one stage come from different shards, and so do not wait for each other. */
+export const draftMoves = (context: PlanContext): readonly Stage[] =>
+  wavesOf(context.slots.moves).map((wave) => wave.map((move) => draftMove(context, move)));
+
+function draftMove(context: PlanContext, move: Move): Draft {
+  const { leaving, wish } = context;
+  const held = countHeld(context, move.from);
+  const reason = leaving.some((view) => view.shard === move.from)
+    ? `shard ${move.from} leaves, and shard ${move.to} takes ${move.slotCount} of its ${held} slots`
+    : `shard ${move.from} holds ${held} slots, more than its share among ${wish.masters}: ${move.slotCount} go to shard ${move.to}`;
+  const facts = measure(context, move, held);
+  return { kind: 'MigrateSlots', ...move, reason, ...(facts === null ? {} : { facts }) };
+}
+
+/** Keys and bytes on the way, as the source's averages give them; null when they were not observed. */
+function measure(context: PlanContext, move: Move, held: number): Facts | null {
+  const source = context.views.find((view) => view.shard === move.from)?.master;
+  if (source === undefined || source === null || held === 0) return null;
+  const share = (of: number): number => Math.round((of * move.slotCount) / held);
+  const facts: Facts = {
+    ...(source.keys === undefined ? {} : { keys: share(source.keys) }),
+    ...(source.usedMemory === undefined ? {} : { bytes: share(source.usedMemory) }),
+  };
+  return Object.keys(facts).length === 0 ? null : facts;
+}
+
+const countHeld = (context: PlanContext, shard: number): number =>
+  countSlots(context.topology.nodes.filter((node) => node.shard === shard).flatMap((node) => node.slots));

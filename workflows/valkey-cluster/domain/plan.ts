@@ -1,0 +1,174 @@
+import { planBalance, type Distribution } from './balance.ts';
+import type { ValkeyPlan } from './commands.ts';
+import { nameOperation } from './operation-name.ts';
+import { draftGrowth, draftJoining, growingShards, waitingShards } from './plan-growth.ts';
+import { draftForgetting, draftHandOvers, draftRemoval } from './plan-removal.ts';
+import { draftRestarts, staleShards } from './plan-restart.ts';
+import { draftAssignments, draftMoves } from './plan-slots.ts';
+import { countSlots, SLOT_COUNT } from './slots.ts';
+import { numberSteps, type Draft, type Stage } from './stages.ts';
+import { count, holdingsOf, keptNodes, viewShards, type ShardView, type ValkeyTopology } from './topology.ts';
+
+/** What the spec asks of the shape of a cluster. */
+export interface ValkeyWish {
+  readonly masters: number;
+  readonly replicasPerMaster: number;
+  readonly deleting?: boolean;
+  /** The hash of the pod template that the spec gives; pods of another one are restarted. */
+  readonly templateHash?: string;
+}
+
+/** What a plan may do beside fulfilling the wish. */
+export interface PlanOptions {
+  /** Level the slots although the number of masters is right: on demand, or to finish what was interrupted. */
+  readonly rebalance?: boolean;
+  /** Whether the cluster ever served all its slots: those that are missing are then lost, not merely unassigned. */
+  readonly formed?: boolean;
+  /** Restart every pod, changed or not. */
+  readonly restart?: boolean;
+}
+
+/** Everything that the parts of a plan are drafted from. */
+export interface PlanContext {
+  readonly topology: ValkeyTopology;
+  readonly wish: ValkeyWish;
+  readonly options: PlanOptions;
+  readonly views: readonly ShardView[];
+  /** The shards that are to exist, by number. */
+  readonly wanted: readonly number[];
+  readonly leaving: readonly ShardView[];
+  readonly staying: readonly ShardView[];
+  /** How many pods each shard is to have. */
+  readonly pods: number;
+  readonly formed: boolean;
+  /** Whether some slots of a formed cluster are served by nobody. */
+  readonly lacksSlots: boolean;
+  readonly slots: Distribution;
+}
+
+export const PLAN_VERSION = 1;
+
+/** What is to be done so that the cluster becomes what is wished, in order, and as little as possible. */
+export function planValkeyCluster(
+  topology: ValkeyTopology,
+  wish: ValkeyWish,
+  options: PlanOptions = {},
+): ValkeyPlan {
+  const context = gather(topology, wish, options);
+  const stages = wish.deleting === true ? draftDeletion(context) : draftChange(context);
+  const steps = numberSteps(stages);
+  const slotsMoved = steps.reduce(
+    (sum, step) => sum + (step.kind === 'MigrateSlots' ? step.slotCount : 0),
+    0,
+  );
+  return {
+    operation: steps.length === 0 ? 'none' : nameOperation(context, steps),
+    version: PLAN_VERSION,
+    steps,
+    totals: { slotsMoved, steps: steps.length },
+  };
+}
+
+/** The lowest numbers stay or come; the highest leave. */
+export function selectShards(existing: readonly number[], masters: number): readonly number[] {
+  const kept = existing.toSorted((a, b) => a - b).slice(0, masters);
+  for (let next = 0; kept.length < masters; next += 1) if (!kept.includes(next)) kept.push(next);
+  return kept.toSorted((a, b) => a - b);
+}
+
+function gather(topology: ValkeyTopology, wish: ValkeyWish, options: PlanOptions): PlanContext {
+  const views = viewShards(topology);
+  const holdings = holdingsOf(topology);
+  const formed = options.formed ?? holdings.some((one) => one.ranges.length > 0);
+  const lacksSlots = formed && countSlots(holdings.flatMap((one) => one.ranges)) < SLOT_COUNT;
+  const existing = views.map((view) => view.shard);
+  // While slots are served by nobody, an election or a repair is due, and the shape stays as it is.
+  const wanted = selectShards(existing, lacksSlots ? existing.length : wish.masters);
+  const leaving = views.filter((view) => !wanted.includes(view.shard));
+  const owns = (shard: number): boolean =>
+    countSlots(holdings.find((one) => one.shard === shard)?.ranges ?? []) > 0;
+  const unlevel =
+    options.rebalance === true ||
+    leaving.some((view) => owns(view.shard)) ||
+    wanted.some((shard) => !owns(shard));
+  const balance = !formed || (unlevel && !lacksSlots);
+  const slots = balance ? planBalance(holdings, wanted) : { assigned: [], moves: [] };
+  return {
+    topology,
+    wish,
+    options,
+    views,
+    wanted,
+    leaving,
+    staying: views.filter((view) => wanted.includes(view.shard)),
+    pods: 1 + wish.replicasPerMaster,
+    formed,
+    lacksSlots,
+    slots,
+  };
+}
+
+/** First what grows, then what moves, then what leaves, then what restarts: at no moment is a slot less safe than before. */
+function draftChange(context: PlanContext): readonly Stage[] {
+  const growing = growingShards(context, staleShards(context));
+  const waiting = waitingShards(context);
+  const stages = [
+    draftGrowth(context, growing),
+    ...draftJoining(context, waiting),
+    draftAssignments(context),
+    draftReplicas(context, waiting),
+    ...draftMoves(context),
+    draftHandOvers(context),
+    draftForgetting(context),
+    draftRemoval(context),
+    ...draftRestarts(context),
+  ];
+  return stages.some((stage) => stage.length > 0) ? [...stages, [verifyHealthy(context)]] : [];
+}
+
+/** A replica is attached before slots arrive at its master, so that no key is ever on one node alone. */
+function draftReplicas(context: PlanContext, waiting: readonly number[]): Stage {
+  const { wish, staying, wanted, pods, lacksSlots } = context;
+  return wanted.flatMap((shard): Draft[] => {
+    const view = staying.find((one) => one.shard === shard);
+    const kept = view === undefined ? [] : keptNodes(view, pods);
+    // A master whose pod goes needs an heir among those that stay, beside the replicas of that heir.
+    const masterGoes = view !== undefined && view.master !== null && !kept.includes(view.master);
+    const replicas = wish.replicasPerMaster + (masterGoes ? 1 : 0);
+    const linked = kept.filter((node) => view?.replicas.includes(node) === true && node.linkUp !== false);
+    // Replicas of a master that is gone stand for election: to attach them elsewhere would end it.
+    const serving = view !== undefined && view.master !== null && countSlots(view.master.slots) > 0;
+    const electing = lacksSlots && !serving && view?.strays.some((node) => node.role === 'replica') === true;
+    if (replicas === 0 || electing || (!waiting.includes(shard) && linked.length >= replicas)) return [];
+    const reason = `${count(replicas, 'replica')} of shard ${shard} must follow its master and be in sync`;
+    return [{ kind: 'AttachReplica', shard, replicas, reason }];
+  });
+}
+
+function draftDeletion(context: PlanContext): readonly Stage[] {
+  return [
+    context.views.map(({ shard, pods }) => ({
+      kind: 'RemoveShard',
+      shard,
+      irreversible: true,
+      reason: `the cluster is deleted: shard ${shard} goes with its ${count(pods, 'pod')}`,
+    })),
+    [
+      {
+        kind: 'VerifyHealth',
+        expect: 'gone',
+        masters: 0,
+        replicasPerMaster: 0,
+        reason: 'nothing of the cluster may be left before the resource goes',
+      },
+    ],
+  ];
+}
+
+const verifyHealthy = ({ wish: { masters, replicasPerMaster } }: PlanContext): Draft => ({
+  kind: 'VerifyHealth',
+  expect: 'healthy',
+  masters,
+  replicasPerMaster,
+  reason: `${count(masters, 'master')} with ${count(replicasPerMaster, 'replica')} each must serve all slots and agree`,
+});
