@@ -31,4 +31,8 @@ export interface KubeletConfig {
   readonly serverPort: number;
   /** The path of bubblewrap. */
   readonly bwrap: string;
+  /** How restarts of failing containers are held back; by default from 1 s up to 30 s, where a kubelet takes 10 s and 300 s. */
+  readonly restartBackOff?: { readonly baseMs: number; readonly maxMs: number };
+  /** What each node claims to have; by default 8 cores and 16Gi, whatever the machine has. */
+  readonly capacity?: { readonly cpu: string; readonly memory: string };
 }
