@@ -51,6 +51,8 @@ export interface KubernetesClient {
 
 export interface KubernetesClientOptions {
   readonly requestTimeoutMs?: number;
+  /** After so long the server ends a watch; one that is silent beyond it has died and is opened again. */
+  readonly watchSeconds?: number;
   readonly hook?: MutationHook;
 }
 
@@ -59,6 +61,8 @@ const CONTENT_TYPES = {
   merge: 'application/merge-patch+json',
   json: 'application/json-patch+json',
 } as const;
+
+const WATCH_SECONDS = 20;
 
 /** An API server that has just started refuses everybody until its roles are loaded. */
 const REFUSED_RETRY_MS = [200, 800, 2_000] as const;
@@ -82,11 +86,17 @@ export function createKubernetesClient(
 
   async function request<T>(asked: Request, attempt = 0): Promise<T> {
     const signal = AbortSignal.any([attemptSignal(), AbortSignal.timeout(timeoutMs)]);
-    const response = await transport(asked, signal).catch((error: unknown) => {
+    let answer: { readonly value: T } | KubernetesError;
+    try {
+      const response = await transport.send(asked, signal);
+      if (response.httpStatusCode >= 300) answer = await errorOf(response, asked);
+      else answer = { value: JSON.parse(await response.body.text()) as T };
+    } catch (error) {
+      if (isTimeout(error)) transport.reset();
       throw unanswered(asked, error);
-    });
-    if (response.httpStatusCode < 300) return JSON.parse(await response.body.text()) as T;
-    const error = await errorOf(response, asked);
+    }
+    if ('value' in answer) return answer.value;
+    const error = answer;
     const delayMs = REFUSED_RETRY_MS[attempt];
     if ((error.code !== 401 && error.code !== 403) || delayMs === undefined) throw error;
     await rest(delayMs);
@@ -161,15 +171,21 @@ export function createKubernetesClient(
     watch: (selection, resourceVersion, signal) =>
       openWatch(
         async (query, within) =>
-          transport(
+          transport.send(
             { method: 'GET', path: await paths.kind(selection), query: { ...queryOf(selection), ...query } },
             within,
           ),
-        resourceVersion,
-        signal,
+        {
+          resourceVersion,
+          seconds: options.watchSeconds ?? WATCH_SECONDS,
+          signal,
+          onSilence: () => transport.reset(),
+        },
       ),
   };
 }
+
+const isTimeout = (error: unknown): boolean => error instanceof DOMException && error.name === 'TimeoutError';
 
 function unanswered(asked: Request, error: unknown): Error {
   const why = error instanceof Error ? error : new Error(String(error));

@@ -18,8 +18,12 @@ export interface Request {
 
 type Dispatcher = NonNullable<ReturnType<RequestContext['getDispatcher']>>;
 
-/** Sends a request and answers once its headers are there. */
-export type Send = (request: Request, signal: AbortSignal) => Promise<ResponseContext>;
+export interface Transport {
+  /** Sends a request and answers once its headers are there. */
+  send(request: Request, signal: AbortSignal): Promise<ResponseContext>;
+  /** Gives the kept connections up: one that died silently would swallow every further request. */
+  reset(): void;
+}
 
 /** How long connections are kept before client certificates and authorities are read again. */
 const CONNECTIONS_FOR_MS = 600_000;
@@ -28,14 +32,15 @@ const CONNECTIONS_FOR_MS = 600_000;
  * Authenticated requests over kept connections. The client library opens a new TLS connection for each request,
  * which costs more than the request itself, so the connections of the first one are used again.
  */
-export function createTransport(config: KubeConfig): Send {
+export function createTransport(config: KubeConfig): Transport {
   const cluster = config.getCurrentCluster();
   if (cluster === null) throw new Error('the kubeconfig has no current cluster');
+  const { server } = cluster;
   const http = new IsomorphicFetchHttpLibrary();
   let kept: { readonly dispatcher: Dispatcher; readonly sinceMs: number } | null = null;
 
-  return async (request, signal) => {
-    const context = new RequestContext(urlOf(cluster.server, request), HttpMethod[request.method]);
+  async function send(request: Request, signal: AbortSignal): Promise<ResponseContext> {
+    const context = new RequestContext(urlOf(server, request), HttpMethod[request.method]);
     context.setHeaderParam('Accept', 'application/json');
     context.setHeaderParam('User-Agent', 'keelson');
     if (request.body !== undefined) {
@@ -49,6 +54,15 @@ export function createTransport(config: KubeConfig): Send {
     if (kept !== null) context.setDispatcher(kept.dispatcher);
     context.setSignal(signal);
     return http.send(context).toPromise();
+  }
+
+  return {
+    send,
+    reset() {
+      // Whatever else waits on these connections fails as unavailable, which is what it is.
+      void kept?.dispatcher.destroy();
+      kept = null;
+    },
   };
 }
 

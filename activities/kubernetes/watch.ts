@@ -10,34 +10,48 @@ export interface WatchEvent<T extends KubernetesObject> {
 
 type Open = (query: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<ResponseContext>;
 
-/** The server ends a watch by itself after this long, so that a connection that died silently cannot hold us longer. */
-const WATCH_SECONDS = 20;
-const SILENCE_MS = (WATCH_SECONDS + 5) * 1_000;
+/** How much longer than the server a silent watch is waited for. */
+const SILENCE_MS = 3_000;
+
+/** From where on, for how long, and whom to tell of a connection that died silently. */
+export interface WatchFrom {
+  readonly resourceVersion: string;
+  readonly seconds: number;
+  readonly signal: AbortSignal;
+  onSilence(): void;
+}
 
 /** Yields what happens after the version, until the server ends it; whoever watches then lists again. */
 export async function* openWatch<T extends KubernetesObject>(
   open: Open,
-  resourceVersion: string,
-  signal: AbortSignal,
+  from: WatchFrom,
 ): AsyncGenerator<WatchEvent<T>> {
   const query = {
     watch: 'true',
-    resourceVersion,
+    resourceVersion: from.resourceVersion,
     allowWatchBookmarks: 'true',
-    timeoutSeconds: String(WATCH_SECONDS),
+    timeoutSeconds: String(from.seconds),
   };
-  const within = AbortSignal.any([signal, AbortSignal.timeout(SILENCE_MS)]);
-  const response = await open(query, within);
-  if (response.httpStatusCode >= 300)
-    throw new KubernetesError(response.httpStatusCode, '', await response.body.text(), 'WATCH');
-  const stream = response.body.stream();
+  const silence = AbortSignal.timeout(from.seconds * 1_000 + SILENCE_MS);
+  try {
+    const response = await open(query, AbortSignal.any([from.signal, silence]));
+    if (response.httpStatusCode >= 300)
+      throw new KubernetesError(response.httpStatusCode, '', await response.body.text(), 'WATCH');
+    for await (const line of linesOf(response.body.stream())) yield eventOf<T>(line);
+  } catch (error) {
+    if (silence.aborted) from.onSilence();
+    throw error;
+  }
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array> | null): AsyncGenerator<string> {
   if (stream === null) return;
   const decoder = new TextDecoder();
   let rest = '';
   for await (const chunk of stream) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
-    for (const line of lines) if (line !== '') yield eventOf<T>(line);
+    for (const line of lines) if (line !== '') yield line;
   }
 }
 

@@ -1,0 +1,4 @@
+import { kubernetesSuite } from './suite.ts';
+import { openStage } from './stage.ts';
+
+kubernetesSuite(() => openStage());

@@ -1,0 +1,111 @@
+import { KubeConfig } from '@kubernetes/client-node';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createKubernetesActivities } from '../../../activities/kubernetes/activities.ts';
+import { createKubernetesClient, loadKubeConfig } from '../../../activities/kubernetes/client.ts';
+import type { Mutation } from '../../../activities/mutations.ts';
+import { runAttempt } from '../attempt.ts';
+import { TcpProxy } from '../starter/tcp-proxy.ts';
+import { openStage, type KubernetesStage } from './stage.ts';
+
+const seen: string[] = [];
+const note =
+  (when: string) =>
+  ({ verb, target }: Mutation): void =>
+    void seen.push(`${when} ${verb} ${target.split('/').at(-1)}`);
+
+let stage: KubernetesStage;
+beforeAll(async () => {
+  stage = await openStage({ hook: { before: note('before'), after: note('after') } });
+});
+afterAll(() => stage.close());
+
+const configMap = (name: string) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  namespace: stage.namespace,
+  name,
+});
+const bodyOf = (name: string) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: stage.namespace },
+});
+
+test('the hook stands around every request that changes something, and around no other', async () => {
+  seen.length = 0;
+  const { metadata } = await stage.client.create(configMap('hooked'), bodyOf('hooked'));
+  await stage.client.read(configMap('hooked'));
+  await stage.client.list({ apiVersion: 'v1', kind: 'ConfigMap', namespace: stage.namespace });
+  await stage.client.patch(configMap('hooked'), { type: 'merge', manager: 'x', body: { data: { a: '1' } } });
+  await stage.client.delete(configMap('hooked'), { uid: metadata.uid, foreground: false });
+  expect(seen).toEqual(
+    ['create', 'patch', 'delete'].flatMap((verb) => [`before ${verb} hooked`, `after ${verb} hooked`]),
+  );
+});
+
+test('a request that was refused has no after', async () => {
+  seen.length = 0;
+  await expect(stage.client.create(configMap('Not_A_Name'), bodyOf('Not_A_Name'))).rejects.toMatchObject({
+    code: 422,
+  });
+  expect(seen).toEqual(['before create Not_A_Name']);
+});
+
+const through = (port: number, token?: string): KubeConfig => {
+  const config = new KubeConfig();
+  const user = loadKubeConfig().getCurrentUser() ?? { name: 'nobody' };
+  config.loadFromClusterAndUser(
+    { name: 'wire', server: `https://127.0.0.1:${port}`, skipTLSVerify: true },
+    token === undefined ? user : { name: 'stranger', token },
+  );
+  return config;
+};
+
+async function openWire(): Promise<TcpProxy> {
+  const server = new URL(loadKubeConfig().getCurrentCluster()?.server ?? '');
+  return TcpProxy.to(server.hostname, Number(server.port));
+}
+
+test('an API server that is away is a transient failure, and the same client goes on when it is back', async () => {
+  await using wire = await openWire();
+  const client = createKubernetesClient(through(wire.port), { requestTimeoutMs: 2_000 });
+  const look = () => client.read(configMap('anything'));
+  expect(await look()).toBeNull();
+  await wire.cut();
+  await expect(look()).rejects.toMatchObject({ type: 'KubernetesUnavailable', nonRetryable: false });
+  await wire.mend();
+  expect(await look()).toBeNull();
+});
+
+test('an API server that takes the connection and says nothing is given up after the time-out', async () => {
+  await using wire = await openWire();
+  const client = createKubernetesClient(through(wire.port), { requestTimeoutMs: 500 });
+  expect(await client.read(configMap('anything'))).toBeNull();
+  wire.freeze();
+  await expect(client.read(configMap('anything'))).rejects.toMatchObject({
+    type: 'KubernetesUnavailable',
+    message: expect.stringContaining('got no answer'),
+  });
+  expect(await client.read(configMap('anything'))).toBeNull();
+});
+
+test('a cancelled attempt ends its request at once, as cancelled', async () => {
+  await using wire = await openWire();
+  const client = createKubernetesClient(through(wire.port), { requestTimeoutMs: 60_000 });
+  expect(await client.read(configMap('anything'))).toBeNull();
+  wire.freeze();
+  const attempt = runAttempt(() => client.read(configMap('anything')));
+  attempt.cancel();
+  await expect(attempt.result).rejects.toMatchObject({ name: 'CancelledFailure' });
+});
+
+test('a stranger is refused for good', async () => {
+  await using wire = await openWire();
+  const client = createKubernetesClient(through(wire.port, 'wrong'));
+  const activities = createKubernetesActivities(client);
+  const resource = { ...configMap('anything'), uid: 'x' };
+  await expect(activities.removeKubernetesFinalizer({ resource, finalizer: 'f' })).rejects.toMatchObject({
+    type: 'KubernetesForbidden',
+    nonRetryable: true,
+  });
+});
