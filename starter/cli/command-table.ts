@@ -27,4 +27,34 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: 'show every lifecycle on a stack of its own',
     load: () => import('./commands/demo.ts'),
   },
+  {
+    name: 'plan',
+    summary: 'show what would be done, why, and what blocks it',
+    load: () => import('./commands/plan.ts'),
+  },
+  { name: 'watch', summary: 'watch an operation while it runs', load: () => import('./commands/watch.ts') },
+  { name: 'describe', summary: 'show all about one resource', load: () => import('./commands/describe.ts') },
+  {
+    name: 'list',
+    summary: 'list the resources that are looked after',
+    load: () => import('./commands/list.ts'),
+  },
+  { name: 'approve', summary: 'approve a plan by its hash', load: () => import('./commands/approve.ts') },
+  {
+    name: 'pause',
+    summary: 'hold a resource at its next safe point',
+    load: () => import('./commands/pause.ts'),
+  },
+  { name: 'resume', summary: 'go on after a pause', load: () => import('./commands/resume.ts') },
+  {
+    name: 'cancel',
+    summary: 'stop a running operation, and undo what can be undone',
+    load: () => import('./commands/cancel.ts'),
+  },
+  { name: 'retry', summary: 'try again now what has failed', load: () => import('./commands/retry.ts') },
+  {
+    name: 'completion',
+    summary: 'print the completion script for a shell',
+    load: () => import('./commands/completion.ts'),
+  },
 ];

@@ -1,0 +1,115 @@
+import { Command } from 'commander';
+import { loadWatches } from '../../load-watches.ts';
+import { fieldOf, textOf } from '../../object-field.ts';
+import type { LifecycleWatch } from '../../watch-definition.ts';
+import { badInput } from '../cli-error.ts';
+import { readDocument, readDocuments } from '../input-file.ts';
+import { loadPlanner } from '../offline-plan.ts';
+import { examples, outputOption, print, printJson, wholeNumber } from '../output.ts';
+import type { OutputFormat } from '../output.ts';
+import { renderPlan } from '../render/plan-text.ts';
+import type { RenderablePlan } from '../render/plan-text.ts';
+import { findWatch, parseTarget, targetOf } from '../target.ts';
+import type { Target } from '../target.ts';
+
+interface PlanOptions {
+  readonly file?: string;
+  readonly observed?: string;
+  readonly intent?: string;
+  readonly lifecycle?: string;
+  readonly namespace?: string;
+  readonly output: OutputFormat;
+  readonly timeout: number;
+}
+
+/** `keelson plan`: what would be done, and why; from files alone, or from the live cluster without a single write. */
+export function command(): Command {
+  return new Command('plan')
+    .description(
+      'Show what would be done, in which order and why, and what blocks it. With --observed it reads files and contacts ' +
+        'nothing; without, the worker reads the cluster in a dry run. Nothing is ever written.',
+    )
+    .argument('[resource...]', 'lifecycle/namespace/name, or kind and name: the plan for its present spec')
+    .option('-f, --file <file>', 'a manifest: the plan for the spec in it (- for standard input)')
+    .option('--observed <file>', 'what was observed, as JSON or YAML')
+    .option('--intent <file>', 'explicit intents, for the lifecycles that have them')
+    .option('-l, --lifecycle <lifecycle>', 'the lifecycle, when no manifest tells it')
+    .option('-n, --namespace <namespace>', 'the namespace, when nothing else tells it')
+    .option('--timeout <seconds>', 'how long a plan from the live cluster may take', wholeNumber(1, 3600), 60)
+    .addOption(outputOption())
+    .addHelpText(
+      'after',
+      examples(
+        ['keelson plan -f cluster.yaml', 'what applying it would do to the live cluster'],
+        ['keelson plan -f cluster.yaml --observed observed.json', 'the same from files alone'],
+        ['keelson plan valkey-cluster/default/cache -o json', 'what is still to be done'],
+        ['keelson plan --lifecycle datamesh --observed mesh.json --intent add.json', 'explicit intents'],
+      ),
+    )
+    .action(async (words: string[], options: PlanOptions) => {
+      const plan =
+        options.observed === undefined ? await planLive(words, options) : await planOffline(options);
+      if (options.output === 'json') printJson(plan);
+      else print(renderPlan(plan));
+    });
+}
+
+async function planOffline(options: PlanOptions): Promise<RenderablePlan> {
+  const { observed = '-' } = options;
+  const resource = options.file === undefined ? undefined : (await readManifest(options.file)).resource;
+  const lifecycle = await lifecycleOf(options);
+  const planner = await loadPlanner(lifecycle);
+  return planner({
+    resource,
+    observed: await readDocument(observed),
+    intent: options.intent === undefined ? undefined : await readDocument(options.intent),
+  });
+}
+
+async function lifecycleOf(options: PlanOptions): Promise<string> {
+  if (options.lifecycle !== undefined) return options.lifecycle;
+  if (options.file !== undefined) return (await readManifest(options.file)).watch.lifecycle;
+  throw badInput('it is not said what is to be planned', 'Give a manifest with -f, or --lifecycle.');
+}
+
+async function planLive(words: readonly string[], options: PlanOptions): Promise<RenderablePlan> {
+  if (options.intent !== undefined)
+    throw badInput('--intent needs --observed', 'A live cluster is planned by its resources.');
+  const { target, spec } = await targetOfLive(words, options);
+  const live = await import('../live-plan.ts');
+  return live.planLive(target, spec, options.timeout * 1000);
+}
+
+async function targetOfLive(
+  words: readonly string[],
+  options: PlanOptions,
+): Promise<{ target: Target; spec: unknown }> {
+  if (options.file === undefined) {
+    if (words.length === 0)
+      throw badInput('it is not said what is to be planned', 'Give a manifest with -f, or a resource.');
+    return { target: parseTarget(words, options.namespace, await loadWatches()), spec: undefined };
+  }
+  if (words.length > 0) throw badInput('a manifest and a resource are given', 'Give one of them.');
+  const { resource, watch } = await readManifest(options.file);
+  const metadata = fieldOf(resource, 'metadata');
+  const name = textOf(metadata, 'name');
+  if (name === null) throw badInput(`${options.file} has no metadata.name`);
+  const namespace = textOf(metadata, 'namespace') ?? options.namespace ?? 'default';
+  return { target: targetOf(watch, { namespace, name }), spec: fieldOf(resource, 'spec') };
+}
+
+/** The first resource in a manifest that some lifecycle is about. */
+async function readManifest(path: string): Promise<{ resource: unknown; watch: LifecycleWatch }> {
+  const documents = await readDocuments(path);
+  const watches = await loadWatches();
+  for (const resource of documents) {
+    const kind = textOf(resource, 'kind');
+    const watch = watches.find((one) => one.primary.kind === kind);
+    if (watch !== undefined) return { resource, watch };
+  }
+  const [first] = documents;
+  const kind = textOf(first, 'kind');
+  if (kind === null) throw badInput(`${path} is no manifest: it has no kind`);
+  // Refuses with the list of kinds that there are.
+  return { resource: first, watch: findWatch(kind, watches) };
+}

@@ -1,0 +1,25 @@
+import { badInput } from './cli-error.ts';
+import type { RenderablePlan } from './render/plan-text.ts';
+
+/** What a planner is given: files as they were parsed, still to be looked at. */
+export interface OfflineInput {
+  /** The resource of `-f`, when there was one. */
+  readonly resource: unknown;
+  readonly observed: unknown;
+  /** The intents of `--intent`, when there were any. */
+  readonly intent: unknown;
+}
+
+/** Plans from files alone; it contacts nothing, and refuses bad input with exit code 2. */
+export type OfflinePlanner = (input: OfflineInput) => RenderablePlan;
+
+/** The planner of each lifecycle, loaded only when it is used. */
+const PLANNERS: Readonly<Record<string, () => Promise<OfflinePlanner>>> = {};
+
+/** The offline planner of a lifecycle. */
+export async function loadPlanner(lifecycle: string): Promise<OfflinePlanner> {
+  const load = PLANNERS[lifecycle];
+  if (load !== undefined) return load();
+  const known = Object.keys(PLANNERS).join(', ');
+  throw badInput(`there is no offline plan for the lifecycle "${lifecycle}"`, `There is one for ${known}.`);
+}
