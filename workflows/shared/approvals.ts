@@ -1,4 +1,4 @@
-import { hashJson, type Command, type Json, type Plan, type Step } from './plan.ts';
+import { hashJson, type Command, type Plan, type Step } from './plan.ts';
 
 /** What a person has agreed to: the plan's hash and the steps in it that cannot be undone. */
 export interface Approved {
@@ -27,5 +27,5 @@ function hashStep(step: Step<Command>): string {
     irreversible: _irreversible,
     ...does
   } = step;
-  return hashJson(does as unknown as Json);
+  return hashJson(does);
 }

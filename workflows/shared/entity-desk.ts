@@ -3,13 +3,13 @@ import type { LifecycleTypes, Served } from './lifecycle.ts';
 import type { Condition, EntityStatus, Hint, ResourceRef, Stop } from './messages.ts';
 import type { Command, PlanEnvelope } from './plan.ts';
 import type { EntityPort } from './port.ts';
-import type { Carried } from './turn.ts';
+import { retried, type Carried } from './memory.ts';
 
 /** What the desk needs of the entity behind it. */
 interface Behind {
-  carried(): Carried;
+  readonly carried: Carried;
+  readonly phase: string;
   remember(change: Partial<Carried>): void;
-  phase(): string;
 }
 
 /** Where an entity's messages arrive: it answers queries, judges updates and knows what wakes the loop. */
@@ -17,24 +17,18 @@ export class EntityDesk {
   plan: PlanEnvelope<Command> | null = null;
   conditions: readonly Condition[] = [];
   message = '';
-  readonly #kind: string;
   readonly #ref: ResourceRef;
   readonly #behind: Behind;
   #hinted = false;
   #asked = false;
-  #newest: Hint | null = null;
+  /** Of each kind the newest that was heard of since the turn began: what came before, its observation has seen. */
+  #newest = new Map<string, Hint>();
   #cancel: string | null = null;
   #served: Served | null = null;
   #waiting: EntityStatus['waiting'] = null;
   #operation: EntityStatus['operation'] = null;
 
-  constructor(
-    port: EntityPort<LifecycleTypes['activities']>,
-    kind: string,
-    ref: ResourceRef,
-    behind: Behind,
-  ) {
-    this.#kind = kind;
+  constructor(port: EntityPort<LifecycleTypes['activities']>, ref: ResourceRef, behind: Behind) {
     this.#ref = ref;
     this.#behind = behind;
     port.serve({
@@ -42,7 +36,7 @@ export class EntityDesk {
       status: () => this.#status(),
       plan: () => this.plan,
       approve: {
-        refuse: ({ hash, by }) => this.#refuseApproval(hash, by),
+        refuse: (input) => this.#refuseApproval(input?.hash, input?.by),
         accept: ({ hash, by }) => {
           const steps = this.plan === null ? [] : irreversibleSteps(this.plan);
           this.#behind.remember({ approved: { hash, by, steps } });
@@ -59,7 +53,7 @@ export class EntityDesk {
         },
       },
       resume: {
-        refuse: () => (this.#behind.carried().paused === null ? 'it is not paused' : null),
+        refuse: () => (this.#behind.carried.paused === null ? 'it is not paused' : null),
         accept: () => {
           this.#behind.remember({ paused: null });
           this.#wake();
@@ -78,16 +72,11 @@ export class EntityDesk {
       },
       retry: {
         refuse: () => {
-          const { failed, declined } = this.#behind.carried();
+          const { failed, declined } = this.#behind.carried;
           return failed === null && declined === null ? 'nothing has failed and nothing was cancelled' : null;
         },
         accept: () => {
-          const { failed } = this.#behind.carried();
-          // The failure itself is kept until the phase has been left through the table.
-          this.#behind.remember({
-            declined: null,
-            failed: failed === null ? null : { ...failed, generation: -1, untilMs: null },
-          });
+          this.#behind.remember(retried(this.#behind.carried));
           this.#wake();
           return 'tried again now';
         },
@@ -100,10 +89,20 @@ export class EntityDesk {
     return this.#hinted;
   }
 
+  /** Whether a person asked for something since the turn began. */
+  get asked(): boolean {
+    return this.#asked;
+  }
+
+  /** Why a person wants the running operation to end, if so. */
+  get cancelAsked(): string | null {
+    return this.#cancel;
+  }
+
   beginTurn(): void {
     this.#hinted = false;
     this.#asked = false;
-    this.#cancel = null;
+    this.#newest.clear();
   }
 
   serve(served: Served): void {
@@ -116,32 +115,37 @@ export class EntityDesk {
 
   operates(operation: EntityStatus['operation']): void {
     this.#operation = operation;
-    if (operation === null) this.#cancel = null;
+    this.#cancel = null;
   }
 
   /** Whether a person asked for something, or a newer wish than the served one came in. */
-  woken(served: Served | null): boolean {
-    return this.#asked || (served !== null && this.#isNewer(served));
+  woken(served: Served): boolean {
+    return this.#asked || this.#newer(served) !== null;
   }
 
   /** Why the running operation should end early, if it should. */
   stopWanted(served: Served): Stop | null {
     if (this.#cancel !== null) return { why: 'cancelled', reason: this.#cancel };
-    if (!this.#isNewer(served)) return null;
-    return { why: 'superseded', reason: `generation ${this.#newest?.generation ?? '?'} is wanted now` };
+    const newer = this.#newer(served);
+    if (newer === null) return null;
+    const what = newer.uid === served.uid ? `generation ${newer.generation}` : 'another resource';
+    return { why: 'superseded', reason: `${what} is wanted now` };
   }
 
-  #isNewer(served: Served): boolean {
-    const newest = this.#newest;
-    if (newest === null || newest.kind !== served.kind) return false;
-    return newest.uid === served.uid ? newest.generation > served.generation : newest.uid !== '';
+  #newer(served: Served): Hint | null {
+    const newest = this.#newest.get(served.kind);
+    if (newest === undefined) return null;
+    return newest.uid !== served.uid || newest.generation > served.generation ? newest : null;
   }
 
-  #take(hint: Hint): void {
+  /** Whatever came in wakes; only what names a resource can be newer than the one that is served. */
+  #take(hint: Partial<Hint> | null | undefined): void {
     this.#hinted = true;
-    if (hint.kind !== this.#kind) return;
-    const known = this.#newest;
-    if (known === null || known.uid !== hint.uid || hint.generation > known.generation) this.#newest = hint;
+    const { kind, uid, generation } = hint ?? {};
+    if (!isText(kind) || !isText(uid) || typeof generation !== 'number') return;
+    const known = this.#newest.get(kind);
+    if (known === undefined || known.uid !== uid || generation > known.generation)
+      this.#newest.set(kind, { kind, uid, generation });
   }
 
   #wake(): void {
@@ -149,7 +153,7 @@ export class EntityDesk {
     this.#asked = true;
   }
 
-  #refuseApproval(hash: string, by: string): string | null {
+  #refuseApproval(hash: unknown, by: unknown): string | null {
     if (!isText(hash) || !isText(by))
       return 'say what and who: {"hash": "sha256:…", "by": "…", "reason": "…"}';
     if (this.plan === null || this.plan.steps.length === 0) return 'there is no plan to approve';
@@ -159,12 +163,12 @@ export class EntityDesk {
   }
 
   #status(): EntityStatus {
-    const { paused, last } = this.#behind.carried();
+    const { paused, last } = this.#behind.carried;
     return {
       resource: `${this.#ref.namespace}/${this.#ref.name}`,
       uid: this.#served?.uid ?? null,
       generation: this.#served?.generation ?? 0,
-      phase: this.#behind.phase(),
+      phase: this.#behind.phase,
       message: this.message,
       conditions: this.conditions,
       paused,

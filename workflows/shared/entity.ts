@@ -1,14 +1,19 @@
 import { EntityDesk } from './entity-desk.ts';
-import { afterFailure, type Failure } from './failure-codes.ts';
+import { superviseOperation, type OperationEnd } from './entity-operation.ts';
+import { EntityState, type Seen } from './entity-state.ts';
+import { EntityVoice } from './entity-voice.ts';
+import type { Failure } from './failure-codes.ts';
 import { failure, failureOf, resultOf } from './failures.ts';
-import { judgePlan } from './guards.ts';
-import type { Lifecycle, LifecycleTypes, News, Served, View } from './lifecycle.ts';
+import type { Lifecycle, LifecycleTypes } from './lifecycle.ts';
+import type { Carried } from './memory.ts';
 import { entityId, operationId, type OperationResult, type ResourceRef } from './messages.ts';
 import type { OperationInput, Tuning } from './operation.ts';
-import { envelope, type Json, type PlanEnvelope } from './plan.ts';
-import type { Child, EntityPort, Port } from './port.ts';
-import { transition } from './transitions.ts';
-import { decideTurn, freshlyCarried, remember, type Carried, type WaitOn } from './turn.ts';
+import type { Json } from './plan.ts';
+import { planned, refuseWrongRef } from './planning.ts';
+import type { ChildStart, EntityPort } from './port.ts';
+import { decideTurn, type Decision, type WaitOn } from './turn.ts';
+
+export { runPlan } from './planning.ts';
 
 /** What an entity is started with: `{"ref": {"namespace": …, "name": …}}` is all that a person types. */
 export interface EntityInput {
@@ -19,8 +24,8 @@ export interface EntityInput {
 
 const DRIFT_MS = 600_000;
 const DRIFT_JITTER = 0.2;
-/** A blocked plan is looked at again soon, then less and less often: what it lacks may come without a hint. */
-const BLOCKED_MS = { first: 5_000, last: 120_000 } as const;
+/** What is blocked or cannot be seen is looked at again soon, then less and less often: no hint may come of it. */
+const LOOK_AGAIN_MS = { first: 5_000, last: 120_000 } as const;
 
 /** The only writer of one resource: observe, plan, guard, operate, report, wait; as long as the resource exists. */
 export async function runEntity<T extends LifecycleTypes>(
@@ -30,401 +35,277 @@ export async function runEntity<T extends LifecycleTypes>(
 ): Promise<void> {
   refuseWrongInput(port.workflowId, lifecycle.name, input);
   const entity = new Entity(port, lifecycle, input);
-  for (;;) {
-    if (port.shouldContinueAsNew()) await port.continueAsNew(entity.carryOn() as unknown as Json);
-    if ((await entity.turn()) === 'gone') return;
+  // No child is open between two turns, so that continue-as-new can end none.
+  for (let end = await entity.turn(); end !== 'gone'; end = await entity.turn()) {
+    if (end === 'afresh' || port.shouldContinueAsNew()) {
+      await port.continueAsNew(entity.carryOn() as unknown as Json);
+    }
   }
-}
-
-/** The plan that an entity would follow now, or for another spec, without a single write. */
-export async function runPlan<T extends LifecycleTypes>(
-  port: Port<T['activities']>,
-  lifecycle: Lifecycle<T>,
-  input: { readonly ref: ResourceRef },
-  wish: (observed: T['observed']) => T['observed'],
-): Promise<PlanEnvelope<T['command']>> {
-  const observed = await lifecycle.observe(port, input.ref);
-  if (observed === null)
-    throw failure('ResourceGone', `there is no ${lifecycle.kind} ${input.ref.namespace}/${input.ref.name}`);
-  return planned(lifecycle, input.ref, wish(observed), lifecycle.served(observed).carriedOut);
 }
 
 class Entity<T extends LifecycleTypes> {
   readonly #port: EntityPort<T['activities']>;
   readonly #lifecycle: Lifecycle<T>;
   readonly #input: EntityInput;
+  readonly #state: EntityState<T>;
   readonly #desk: EntityDesk;
-  #carried: Carried;
-  #phase: T['phase'];
-  /** Set while only the resource knows the phase: at first, and after a child was ended from outside. */
-  #phaseUnknown: boolean;
-  #reported = '';
-  #announced = '';
+  readonly #voice: EntityVoice<T>;
+  #blindInARow = 0;
   #blockedInARow = 0;
 
   constructor(port: EntityPort<T['activities']>, lifecycle: Lifecycle<T>, input: EntityInput) {
     this.#port = port;
     this.#lifecycle = lifecycle;
     this.#input = input;
-    this.#carried = input.carried ?? freshlyCarried;
-    this.#phase =
-      lifecycle.table.phases.find((phase) => phase === this.#carried.phase) ?? lifecycle.initialPhase;
-    this.#phaseUnknown = this.#carried.phase === null;
-    this.#desk = new EntityDesk(port, lifecycle.kind, input.ref, {
-      carried: () => this.#carried,
-      remember: (change) => void (this.#carried = { ...this.#carried, ...change }),
-      phase: () => this.#phase,
-    });
+    this.#state = new EntityState(lifecycle, input.carried);
+    this.#desk = new EntityDesk(port, input.ref, this.#state);
+    this.#voice = new EntityVoice(port, lifecycle, input.ref, this.#desk);
   }
 
   carryOn(): EntityInput {
-    return { ...this.#input, carried: { ...this.#carried, phase: this.#phaseUnknown ? null : this.#phase } };
+    return { ...this.#input, carried: this.#state.carried };
   }
 
   /** One turn: look at the world, decide, and do it or wait. */
-  async turn(): Promise<'gone' | 'again'> {
+  async turn(): Promise<'gone' | 'again' | 'afresh'> {
     this.#desk.beginTurn();
-    let observed: T['observed'] | null;
+    let seen: Seen<T> | null = null;
     try {
-      observed = await this.#lifecycle.observe(this.#port, this.#input.ref);
-    } catch (error) {
-      await this.#waitAfterBlindness(error);
+      const observed = await this.#observe();
+      if (observed === 'unseen') return 'again';
+      if (observed === null) return this.#desk.hinted ? 'again' : 'gone';
+      seen = this.#plan(observed);
+      await this.#act(seen);
+      this.#state.remember({ defect: null });
       return 'again';
+    } catch (error) {
+      if (failureOf(error)?.code === 'Cancelled') throw error;
+      return this.#park(error, seen);
     }
-    if (observed === null) return this.#desk.hinted ? 'again' : 'gone';
-    const served = this.#recognise(observed);
-    const plan = planned(this.#lifecycle, this.#input.ref, observed, this.#carried.carriedOut);
-    const remembered = { carriedOut: this.#carried.carriedOut };
-    const lost = this.#lifecycle.lost(observed, remembered);
-    this.#desk.plan = plan;
-    const decision = decideTurn({ served, plan, lost, carried: this.#carried, nowMs: this.#port.nowMs() });
-    if (decision.do !== 'wait' || decision.on !== 'guard') this.#blockedInARow = 0;
-    switch (decision.do) {
-      case 'rest':
-        await this.#rest(observed, served);
-        break;
-      case 'operate':
-        await this.#operate(observed, served, plan);
-        break;
-      case 'fail':
-        await this.#fail(observed, served, decision.failure);
-        break;
-      case 'wait':
-        await this.#wait(observed, served, plan, decision);
-        break;
-    }
-    return 'again';
   }
 
-  /** Takes the resource for the one that is remembered, or for a new one of which nothing is. */
-  #recognise(observed: T['observed']): Served {
+  /** Looks at the world. What cannot be seen is not acted on: nothing is done but to try again, visibly. */
+  async #observe(): Promise<T['observed'] | null | 'unseen'> {
+    try {
+      const observed = await this.#lifecycle.observe(this.#port, this.#input.ref);
+      this.#blindInARow = 0;
+      return observed;
+    } catch (error) {
+      const failed = failureOf(error);
+      if (failed === null || failed.code === 'Cancelled') throw error;
+      this.#blindInARow += 1;
+      const message = `cannot observe: ${failed.code}: ${failed.message}`;
+      this.#port.show(message);
+      this.#desk.message = message;
+      await this.#idle('back-off', message, () => this.#desk.asked, lookAgainMs(this.#blindInARow));
+      return 'unseen';
+    }
+  }
+
+  #plan(observed: T['observed']): Seen<T> {
     const served = this.#lifecycle.served(observed);
-    if (this.#phaseUnknown || this.#carried.uid !== served.uid) {
-      this.#phaseUnknown = false;
-      this.#phase =
-        this.#lifecycle.table.phases.find((phase) => phase === served.phase) ?? this.#lifecycle.initialPhase;
-    }
-    this.#carried = remember(this.#carried, served);
+    this.#state.recognise(served);
     this.#desk.serve(served);
-    return served;
+    const plan = planned(this.#lifecycle, this.#input.ref, observed, this.#state.carried.carriedOut);
+    this.#desk.plan = plan;
+    return { observed, served, plan };
   }
 
-  async #rest(observed: T['observed'], served: Served): Promise<void> {
-    this.#recover();
-    const remembered = { carriedOut: this.#carried.carriedOut };
-    for (const event of this.#lifecycle.settle(observed, this.#phase, remembered)) this.#go(event);
-    this.#carried = { ...this.#carried, carriedOut: served.generation, failed: null, declined: null };
-    const { paused } = this.#carried;
-    await this.#report(observed, served, paused === null ? '' : `paused: ${paused.reason}`, {
-      reason: 'Settled',
+  /** Decides, and does it; a failure that has a name is the resource's, anything else a defect of ours. */
+  async #act(seen: Seen<T>): Promise<void> {
+    try {
+      const { carried } = this.#state;
+      const lost = this.#lifecycle.lost(seen.observed, { carriedOut: carried.carriedOut });
+      const decision = decideTurn({ ...seen, lost, carried, nowMs: this.#port.nowMs() });
+      if (decision.do !== 'wait' || decision.on !== 'guard') this.#blockedInARow = 0;
+      if (decision.do === 'rest') await this.#rest(seen);
+      if (decision.do === 'operate') await this.#operate(seen);
+      if (decision.do === 'fail') await this.#fail(seen, decision.failure);
+      if (decision.do === 'wait') await this.#wait(seen, decision);
+    } catch (error) {
+      const failed = failureOf(error);
+      if (failed === null || failed.code === 'Cancelled') throw error;
+      await this.#fail(seen, failed);
+    }
+  }
+
+  async #rest(seen: Seen<T>): Promise<void> {
+    const state = this.#state;
+    state.recover();
+    const { carriedOut, paused } = state.carried;
+    state.settle(this.#lifecycle.settle(seen.observed, state.phase, { carriedOut }));
+    const { generation } = seen.served;
+    state.remember({
+      carriedOut: generation,
+      failed: null,
+      declined: null,
+      approved: null,
+      lastDone: null,
     });
+    const message = paused === null ? '' : `paused: ${paused.reason}`;
+    await this.#voice.report(state.view(seen, { message, reason: 'Settled' }));
     const driftMs = (this.#input.tuning?.driftMs ?? DRIFT_MS) * (1 + DRIFT_JITTER * this.#port.random());
-    this.#desk.waits({ on: 'drift', message: 'as desired', untilMs: this.#port.nowMs() + driftMs });
-    await this.#port.until(() => this.#desk.hinted, {
-      summary: 'as desired; looks again for drift',
-      timeoutMs: driftMs,
-    });
-    this.#desk.waits(null);
+    await this.#idle('drift', 'as desired; looks again for drift', () => this.#desk.hinted, driftMs);
   }
 
-  async #wait(
-    observed: T['observed'],
-    served: Served,
-    plan: PlanEnvelope<T['command']>,
-    decision: { readonly on: WaitOn; readonly message: string; readonly untilMs: number | null },
-  ): Promise<void> {
-    const { on, message } = decision;
-    const failed = this.#carried.failed?.failure ?? null;
-    await this.#report(observed, served, message, {
+  async #wait(seen: Seen<T>, decision: Extract<Decision, { readonly do: 'wait' }>): Promise<void> {
+    const { on, message, untilMs } = decision;
+    const failing = on === 'back-off' || on === 'change';
+    const held = on === 'guard' || on === 'approval';
+    if (!failing) this.#state.recover();
+    const view = this.#state.view(seen, {
+      message,
       reason: REASONS[on],
-      blocked: on === 'guard' || on === 'approval' ? message : null,
-      failure: on === 'back-off' || on === 'change' ? failed : null,
+      blocked: held ? message : null,
+      failure: failing ? (this.#state.carried.failed?.failure ?? null) : null,
     });
+    await this.#voice.report(view);
+    if (held) await this.#voice.announce(view, { type: 'Warning', reason: REASONS[on], message });
     if (on === 'guard') {
       this.#blockedInARow += 1;
-      const guard = plan.blocked[0]?.guard ?? 'guard';
+      const guard = seen.plan.blocked[0]?.guard ?? 'guard';
       this.#port.measures.guardBlocked({ lifecycle: this.#lifecycle.name, guard });
+      return this.#idle(on, message, () => this.#desk.hinted, lookAgainMs(this.#blockedInARow));
     }
-    if (on === 'guard' || on === 'approval') {
-      await this.#announce(observed, served, { type: 'Warning', reason: REASONS[on], message });
-    }
-    const untilMs = on === 'guard' ? this.#port.nowMs() + blockedMs(this.#blockedInARow) : decision.untilMs;
-    this.#desk.waits({ on, message, untilMs });
-    const startedAtMs = this.#port.nowMs();
-    // In a back-off, and after a failure, our own status writes must not wake us: only a newer wish or a person does.
-    const wakes =
-      on === 'guard' || on === 'approval' ? () => this.#desk.hinted : () => this.#desk.woken(served);
-    await this.#port.until(wakes, {
-      summary: `${on}: ${message}`,
-      ...(untilMs === null ? {} : { timeoutMs: Math.max(untilMs - startedAtMs, 1) }),
-    });
-    this.#port.measures.waited(
-      { lifecycle: this.#lifecycle.name, on },
-      (this.#port.nowMs() - startedAtMs) / 1000,
-    );
-    this.#desk.waits(null);
+    // Our own status writes cause hints. After a failure they must not wake us: only a newer wish or a person does.
+    const wakes = held ? () => this.#desk.hinted : () => this.#desk.woken(seen.served);
+    await this.#idle(on, message, wakes, untilMs === null ? null : untilMs - this.#port.nowMs());
   }
 
-  async #operate(observed: T['observed'], served: Served, plan: PlanEnvelope<T['command']>): Promise<void> {
-    this.#recover();
-    const turn = this.#carried.turns + 1;
-    this.#carried = { ...this.#carried, turns: turn, declined: null };
+  /** Waits between two turns, and says so. A history that has grown too long ends the wait, but no deadline that is remembered. */
+  async #idle(
+    on: WaitOn | 'drift',
+    message: string,
+    wakes: () => boolean,
+    timeoutMs: number | null,
+  ): Promise<void> {
+    const startedAtMs = this.#port.nowMs();
+    this.#desk.waits({ on, message, untilMs: timeoutMs === null ? null : startedAtMs + timeoutMs });
+    await this.#port.until(() => wakes() || this.#port.shouldContinueAsNew(), {
+      summary: `${on}: ${message}`,
+      ...(timeoutMs === null ? {} : { timeoutMs: Math.max(timeoutMs, 1) }),
+    });
+    this.#desk.waits(null);
+    const seconds = (this.#port.nowMs() - startedAtMs) / 1000;
+    this.#port.measures.waited({ lifecycle: this.#lifecycle.name, on }, seconds);
+  }
+
+  async #operate(seen: Seen<T>): Promise<void> {
+    this.#state.recover();
+    const turn = this.#state.carried.turns + 1;
+    const start = this.#operation(seen, turn);
+    this.#voice.handOver(start.summary, start.workflowId, start.indexed);
+    const child = await this.#port.startChild(start);
+    // Only now: an operation of this id that still ran would be met again, and not passed by.
+    this.#state.remember({ turns: turn, declined: null });
+    const { workflowId } = start;
+    this.#desk.operates({ name: seen.plan.operation, workflowId, startedAtMs: this.#port.nowMs() });
+    const end = await superviseOperation(
+      this.#port,
+      this.#desk,
+      child,
+      seen.served,
+      () => this.#state.carried.paused,
+    );
+    this.#desk.operates(null);
+    await this.#conclude(seen, end);
+  }
+
+  #operation({ observed, served, plan }: Seen<T>, turn: number): ChildStart {
+    const { ref, tuning } = this.#input;
+    const { phase, carried } = this.#state;
     const workflowType = this.#lifecycle.operations[plan.operation];
     if (workflowType === undefined)
       throw new Error(`${this.#lifecycle.name} has no operation ${plan.operation}`);
-    const workflowId = operationId(this.#port.workflowId, plan.operation, { ...served, turn });
-    const summary = this.#lifecycle.summary(observed, plan);
     const input: OperationInput<T> = {
-      ref: this.#input.ref,
+      ref,
       served,
       plan,
-      phase: this.#phase,
+      phase,
       observed,
-      carriedOut: this.#carried.carriedOut,
-      ...(this.#input.tuning === undefined ? {} : { tuning: this.#input.tuning }),
+      carriedOut: carried.carriedOut,
+      ...(tuning === undefined ? {} : { tuning }),
     };
-    const indexed = {
-      kind: this.#lifecycle.kind,
-      ref: this.#input.ref,
-      phase: this.#phase,
-      operation: plan.operation,
+    return {
+      workflowType,
+      workflowId: operationId(this.#port.workflowId, plan.operation, { ...served, turn }),
+      summary: this.#lifecycle.summary(observed, plan),
+      input: input as unknown as Json,
+      indexed: { kind: this.#lifecycle.kind, ref, phase, operation: plan.operation },
     };
-    this.#port.show(`**${summary}**\n\nSteps and progress: workflow \`${workflowId}\``);
-    this.#port.index(indexed);
-    let child: Child;
-    try {
-      child = await this.#port.startChild({
-        workflowType,
-        workflowId,
-        summary,
-        input: input as unknown as Json,
-        indexed,
-      });
-    } catch (error) {
-      const failed = failureOf(error);
-      if (failed === null || failed.code === 'Cancelled') throw error;
-      return this.#fail(observed, served, failed);
+  }
+
+  async #conclude(seen: Seen<T>, end: OperationEnd): Promise<void> {
+    const { served, plan } = seen;
+    const state = this.#state;
+    const result = 'result' in end ? end.result : resultOf(end.error);
+    const failed = 'result' in end ? shortcoming(end.result, plan.hash, state.carried) : causeOf(end.error);
+    const done = result?.outcome === 'done';
+    const outcome = result?.outcome ?? 'cancelled';
+    const message = result?.message ?? failed?.message ?? outcome;
+    // An operation that was ended from outside left no word: only the resource says how far it came.
+    const phase = result === null ? null : result.phase;
+    state.remember({ phase, last: result ?? state.carried.last, lastDone: done ? plan.hash : null });
+    const cancelled = end.cancelAsked ?? (outcome === 'cancelled' ? message : null);
+    if (cancelled !== null && !done) {
+      const { generation } = served;
+      state.remember({ declined: { generation, operation: plan.operation, reason: cancelled } });
     }
-    this.#desk.operates({ name: plan.operation, workflowId, startedAtMs: this.#port.nowMs() });
-    // The child writes the status now, so the entity knows no longer what it says.
-    this.#reported = '';
-    const ended = await this.#follow(child, served);
-    this.#desk.operates(null);
-    await this.#conclude(observed, served, plan, ended);
-  }
-
-  /** Waits for the child's end, handing on what people and newer wishes want of it meanwhile. */
-  async #follow(child: Child, served: Served): Promise<OperationResult | { readonly error: unknown }> {
-    let ended: OperationResult | { readonly error: unknown } | null = null;
-    // The result is the runner's own, typed where it is built.
-    child.result().then(
-      (result) => void (ended = result as OperationResult),
-      (error: unknown) => void (ended = { error }),
-    );
-    let held = false;
-    let stopped = false;
-    for (;;) {
-      const news = (): boolean =>
-        ended !== null ||
-        (!stopped && this.#desk.stopWanted(served) !== null) ||
-        (this.#carried.paused !== null) !== held;
-      await this.#port.until(news, { summary: 'the operation runs' });
-      if (ended !== null) return ended;
-      const stop = stopped ? null : this.#desk.stopWanted(served);
-      if (stop !== null) {
-        stopped = true;
-        await child.stop(stop);
-      }
-      const paused = this.#carried.paused;
-      if ((paused !== null) !== held) {
-        held = paused !== null;
-        await (paused === null ? child.release() : child.hold(paused.reason));
-      }
-    }
-  }
-
-  async #conclude(
-    observed: T['observed'],
-    served: Served,
-    plan: PlanEnvelope<T['command']>,
-    ended: OperationResult | { readonly error: unknown },
-  ): Promise<void> {
-    if (!('error' in ended)) {
-      this.#adopt(ended);
-      const { outcome, message } = ended;
-      if (outcome === 'cancelled') this.#decline(served, plan, message);
-      this.#carried = { ...this.#carried, failed: null, last: ended };
-      const type = outcome === 'done' ? 'Normal' : 'Warning';
-      await this.#announce(observed, served, {
-        type,
-        reason: EVENT_REASONS[outcome],
-        message: `${plan.operation}: ${message}`,
-      });
-      return;
-    }
-    const failed = failureOf(ended.error);
-    if (failed === null) throw ended.error;
-    const result = resultOf(ended.error);
-    if (result !== null) this.#adopt(result);
-    this.#carried = { ...this.#carried, last: result ?? this.#carried.last };
-    if (failed.code === 'Cancelled') {
-      this.#phaseUnknown = result === null;
-      this.#decline(served, plan, failed.message);
-      return;
-    }
-    await this.#fail(observed, served, failed);
-  }
-
-  #decline(served: Served, plan: PlanEnvelope<T['command']>, reason: string): void {
-    this.#carried = {
-      ...this.#carried,
-      declined: { generation: served.generation, operation: plan.operation, reason },
-    };
-  }
-
-  #adopt(result: OperationResult): void {
-    this.#phase = this.#lifecycle.table.phases.find((phase) => phase === result.phase) ?? this.#phase;
-  }
-
-  async #fail(observed: T['observed'], served: Served, failed: Failure): Promise<void> {
-    const inARow = (this.#carried.failed?.inARow ?? 0) + 1;
-    const then = afterFailure(failed, inARow);
-    const untilMs = then.next === 'back-off' ? this.#port.nowMs() + then.delayMs : null;
-    this.#carried = {
-      ...this.#carried,
-      failed: { failure: failed, generation: served.generation, inARow, then, untilMs },
-    };
-    if (then.next === 'await-change') this.#go(this.#lifecycle.events.failed);
-    const message = `${failed.code}: ${failed.message}`;
-    await this.#report(observed, served, message, { reason: failed.code, failure: failed });
-    await this.#announce(observed, served, { type: 'Warning', reason: failed.code, message });
-  }
-
-  /** Leaves the failed phase when what failed may be tried again. */
-  #recover(): void {
-    if (this.#carried.failed?.then.next !== 'await-change') return;
-    this.#carried = { ...this.#carried, failed: null };
-    this.#go(this.#lifecycle.events.recovered);
-  }
-
-  #go(event: T['event']): void {
-    const outcome = transition(this.#lifecycle.table, this.#phase, event);
-    if (outcome.moved) this.#phase = outcome.to;
-  }
-
-  /** The world could not be looked at: nothing is known, so nothing is done but to try again, visibly. */
-  async #waitAfterBlindness(error: unknown): Promise<void> {
-    const failed = failureOf(error);
-    if (failed === null || failed.code === 'Cancelled') throw error;
-    const inARow = (this.#carried.failed?.inARow ?? 0) + 1;
-    const delayMs = blockedMs(inARow);
-    const untilMs = this.#port.nowMs() + delayMs;
-    const then = { next: 'back-off', delayMs } as const;
-    this.#carried = { ...this.#carried, failed: { failure: failed, generation: -1, inARow, then, untilMs } };
-    const message = `cannot observe: ${failed.code}: ${failed.message}`;
-    this.#port.show(message);
-    this.#desk.waits({ on: 'back-off', message, untilMs });
-    await this.#port.until(() => this.#desk.woken(null), { summary: message, timeoutMs: delayMs });
-    this.#desk.waits(null);
-  }
-
-  async #report(
-    observed: T['observed'],
-    served: Served,
-    message: string,
-    said: { readonly reason: string; readonly blocked?: string | null; readonly failure?: Failure | null },
-  ): Promise<void> {
-    const view: View<T> = {
-      observed,
-      served,
-      phase: this.#phase,
-      message,
-      reason: said.reason,
-      operation: null,
-      blocked: said.blocked ?? null,
-      failure: said.failure ?? null,
-      paused: this.#carried.paused !== null,
-      carriedOut: this.#carried.carriedOut,
-      last: this.#carried.last,
-    };
-    this.#desk.conditions = this.#lifecycle.conditions(view);
-    this.#desk.message = message;
-    this.#port.show(`**${this.#phase}** ${message}`);
-    const text = JSON.stringify(view);
-    if (text === this.#reported) return;
-    this.#port.index({
-      kind: this.#lifecycle.kind,
-      ref: this.#input.ref,
-      phase: this.#phase,
-      operation: null,
+    if (failed !== null && failed.code !== 'Cancelled') return this.#fail(seen, failed);
+    state.remember({ failed: null });
+    await this.#voice.announce(state.view(seen, { message, reason: EVENT_REASONS[outcome] }), {
+      type: done ? 'Normal' : 'Warning',
+      reason: EVENT_REASONS[outcome],
+      message: `${plan.operation}: ${message}`,
     });
-    if (await this.#tolerateStale(() => this.#lifecycle.report(this.#port, view))) this.#reported = text;
   }
 
-  async #announce(observed: T['observed'], served: Served, news: News): Promise<void> {
-    const text = JSON.stringify(news);
-    if (text === this.#announced) return;
-    this.#announced = text;
-    const view = { observed, served, phase: this.#phase } as View<T>;
-    await this.#tolerateStale(() => this.#lifecycle.announce(this.#port, view, news));
+  async #fail(seen: Seen<T>, failed: Failure): Promise<void> {
+    const message = this.#state.fail(seen.served, failed, this.#port.nowMs());
+    const view = this.#state.view(seen, { message, reason: failed.code, failure: failed });
+    await this.#voice.report(view);
+    await this.#voice.announce(view, { type: 'Warning', reason: failed.code, message });
   }
 
-  /** A resource that went away while we wrote on it is found out by the next observation. */
-  async #tolerateStale(write: () => Promise<void>): Promise<boolean> {
+  /**
+   * Tells of a defect, then begins a run that parks where it meets the defect again: a plain error stops it there,
+   * and after a fix it goes on by itself, because its history holds nothing that the fixed code would not do.
+   */
+  async #park(error: unknown, seen: Seen<T> | null): Promise<'afresh'> {
+    const message = `parked by a defect: ${error instanceof Error ? error.message : String(error)}`;
+    if (this.#state.carried.defect === message) throw new Error(message, { cause: error });
+    this.#state.remember({ defect: message });
+    this.#port.show(message);
     try {
-      await write();
-      return true;
-    } catch (error) {
-      const failed = failureOf(error);
-      if (failed === null || failed.code === 'Cancelled') throw error;
-      this.#desk.message = `cannot write the status: ${failed.message}`;
-      return false;
+      const failed: Failure = { code: 'Defect', class: 'permanent', message };
+      if (seen !== null)
+        await this.#voice.report(this.#state.view(seen, { message, reason: 'Defect', failure: failed }));
+    } catch (second) {
+      // Even telling of it does not work: the trigger service tells of parked workflows too.
+      throw new Error(message, { cause: second });
     }
+    return 'afresh';
   }
 }
 
-/** Plans and asks the guards; the same for a turn, a dry run and a query. */
-function planned<T extends LifecycleTypes>(
-  lifecycle: Lifecycle<T>,
-  ref: ResourceRef,
-  observed: T['observed'],
-  carriedOut: number | null,
-): PlanEnvelope<T['command']> {
-  const plan = lifecycle.plan(observed, { carriedOut });
-  return envelope(
-    lifecycle.name,
-    `${ref.namespace}/${ref.name}`,
-    plan,
-    judgePlan(lifecycle.guards, observed, plan),
-  );
+/** What is wrong with an operation that did not fail: it met a closed guard, or it changed nothing. */
+function shortcoming(result: OperationResult, hash: string, carried: Carried): Failure | null {
+  if (result.outcome === 'blocked') return { code: 'GuardBlocked', class: 'stale', message: result.message };
+  if (result.outcome !== 'done' || carried.lastDone !== hash) return null;
+  const message = `${result.operation} was carried out, and the same plan is needed again`;
+  return { code: 'NoProgress', class: 'stale', message };
 }
+
+/** Why an operation failed; what has no name cannot be undone by a fix any more, so a person is told. */
+const causeOf = (error: unknown): Failure =>
+  failureOf(error) ?? {
+    code: 'Defect',
+    class: 'permanent',
+    message: error instanceof Error ? error.message : String(error),
+  };
 
 function refuseWrongInput(workflowId: string, lifecycle: string, input: EntityInput): void {
-  const { namespace, name } = (input as Partial<EntityInput> | undefined)?.ref ?? {};
-  if (typeof namespace !== 'string' || typeof name !== 'string' || namespace === '' || name === '') {
-    throw failure('InvalidInput', 'the input must be {"ref": {"namespace": "…", "name": "…"}}');
-  }
-  const own = entityId(lifecycle, input.ref);
+  const own = entityId(lifecycle, refuseWrongRef(input));
   if (workflowId !== own) {
     throw failure(
       'InvalidInput',
@@ -437,8 +318,8 @@ function refuseWrongInput(workflowId: string, lifecycle: string, input: EntityIn
   }
 }
 
-const blockedMs = (inARow: number): number =>
-  Math.min(BLOCKED_MS.first * 2 ** Math.min(inARow - 1, 10), BLOCKED_MS.last);
+const lookAgainMs = (inARow: number): number =>
+  Math.min(LOOK_AGAIN_MS.first * 2 ** Math.min(inARow - 1, 10), LOOK_AGAIN_MS.last);
 
 const REASONS: Readonly<Record<WaitOn, string>> = {
   pause: 'Paused',

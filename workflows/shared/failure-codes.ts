@@ -30,6 +30,18 @@ export const FAILURES = {
     meaning: 'An operation of the same id still runs, started by an entity that was ended from outside.',
     remedy: 'Nothing: tried again. If it stays, cancel the workflow that the message names.',
   },
+  Defect: {
+    class: 'permanent',
+    meaning: 'Keelson itself did something that it should never do, and stopped.',
+    remedy:
+      'Report it with the workflow id. Once a fix is deployed, `keelson retry` goes on from what is there.',
+  },
+  NoProgress: {
+    class: 'stale',
+    meaning: 'An operation ended well, and yet the very same plan is needed again.',
+    remedy:
+      'Somebody undoes what Keelson does: look for another writer of the same thing. Tried again, more and more rarely.',
+  },
   GuardBlocked: {
     class: 'stale',
     meaning: 'A guard that allowed the plan refused just before a step that cannot be undone.',

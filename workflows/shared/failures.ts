@@ -29,17 +29,23 @@ export function failure(code: FailureCode, message: string, facts: Facts = {}): 
 
 /** Reads a failure out of whatever Temporal wrapped it in; null means that it is a defect of ours. */
 export function failureOf(error: unknown): Failure | null {
+  if (error instanceof ActivityFailure && error.cause instanceof TimeoutFailure)
+    return timedOut(error.activityType, error.cause);
   if (error instanceof ActivityFailure || error instanceof ChildWorkflowFailure)
     return failureOf(error.cause);
   if (error instanceof CancelledFailure) return known('Cancelled', error.message);
   if (error instanceof TerminatedFailure)
     return known('Cancelled', 'the operation was terminated from outside');
-  if (error instanceof TimeoutFailure) return known('TimedOut', error.message);
+  if (error instanceof TimeoutFailure) return timedOut('the operation', error);
   if (error instanceof ApplicationFailure && typeof error.type === 'string' && isFailureCode(error.type)) {
     return known(error.type, error.message);
   }
   return null;
 }
+
+/** What the last attempt died of says more than that the time was over. */
+const timedOut = (what: string, timeout: TimeoutFailure): Failure =>
+  failureOf(timeout.cause) ?? known('TimedOut', `${what} did not end in time: ${timeout.message}`);
 
 /** What a failed operation throws: the failure, and how far it came, for its entity and for whoever looks at the run. */
 export const operationFailed = (failed: Failure, result: OperationResult): ApplicationFailure =>

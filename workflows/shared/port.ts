@@ -55,11 +55,8 @@ export interface Port<Activities> {
     ready: () => boolean,
     options: { readonly summary: string; readonly timeoutMs?: number },
   ): Promise<boolean>;
-  /** Runs work whose activities are cancelled, and waited for, as soon as it is given up. */
-  interruptible<T>(
-    work: () => Promise<T>,
-    givenUp: () => boolean,
-  ): Promise<{ readonly value: T } | { readonly givenUp: true }>;
+  /** Runs work of which one can let go: its activities are then cancelled, and its end comes when theirs has. */
+  cancellable<T>(work: () => Promise<T>): { readonly end: Promise<T>; cancel(): void };
   /** Runs work that goes on even when the workflow itself was cancelled. */
   shielded<T>(work: () => Promise<T>): Promise<T>;
   /** Shows what is going on, as Markdown, at the top of the run's page. */
@@ -108,4 +105,6 @@ export interface OperationHandlers {
 /** What the operation runner needs beside it. */
 export interface OperationPort<Activities> extends Port<Activities> {
   serve(handlers: OperationHandlers): void;
+  /** Whether somebody asked Temporal itself to cancel the run. */
+  cancelled(): boolean;
 }

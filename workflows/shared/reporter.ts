@@ -33,19 +33,19 @@ export class Reporter<View> {
   }
 
   async #drain(): Promise<void> {
-    try {
-      while (this.#next !== null) {
-        const view = this.#next;
-        this.#next = null;
-        const text = JSON.stringify(view);
-        if (text === this.#last) continue;
+    while (this.#next !== null) {
+      const view = this.#next;
+      this.#next = null;
+      const text = JSON.stringify(view);
+      if (text === this.#last) continue;
+      try {
         await this.#write(view);
         this.#last = text;
+      } catch (error) {
+        // What came in meanwhile is written all the same: it may be what the failed one was not.
+        this.#failure = { error };
       }
-    } catch (error) {
-      this.#failure = { error };
-    } finally {
-      this.#busy = false;
     }
+    this.#busy = false;
   }
 }

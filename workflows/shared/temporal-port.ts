@@ -37,8 +37,9 @@ const SUMMARY_BYTES = 200;
 
 const HEARTBEAT_MS = 5_000;
 const RETRY_MS = { initial: 200, maximum: 5_000 } as const;
-const ACT_MS = 60_000;
-const WAIT_MS = 24 * 3_600_000;
+/** One attempt, and all attempts together; then the failure is told, and the world is planned for again. */
+const ACT_MS = { attempt: 60_000, all: 300_000 } as const;
+const WAIT_MS = { attempt: 24 * 3_600_000, all: 24 * 3_600_000 } as const;
 
 const { keelson } = proxySinks<KeelsonSinks>();
 
@@ -72,21 +73,32 @@ export function entityPort<A extends object>(tuning: Tuning = {}): EntityPort<A>
 
 /** The port of an operation workflow. */
 export function operationPort<A extends object>(tuning: Tuning = {}): OperationPort<A> {
+  const root = CancellationScope.current();
   return {
     ...basicPort<A>(tuning),
     serve(handlers) {
-      setHandler(messages.stop, (stop) => handlers.stop(stop));
-      setHandler(messages.hold, ({ reason }) => handlers.hold(reason));
+      // People may send these too, with anything in them.
+      setHandler(messages.stop, (stop?: Partial<messages.Stop>) =>
+        handlers.stop({
+          why: stop?.why === 'superseded' ? 'superseded' : 'cancelled',
+          reason: stop?.reason ?? 'asked for by a signal',
+        }),
+      );
+      setHandler(messages.hold, (hold?: { readonly reason?: string }) =>
+        handlers.hold(hold?.reason ?? 'asked for by a signal'),
+      );
       setHandler(messages.release, () => handlers.release());
       setHandler(messages.progress, () => handlers.progress());
     },
+    cancelled: () => root.consideredCancelled,
   };
 }
 
 /** The port of a workflow that only looks, such as a dry run. */
 export function basicPort<A extends object>(tuning: Tuning = {}): Port<A> {
-  const options = (startToCloseTimeout: number, summary: string): ActivityOptions => ({
-    startToCloseTimeout,
+  const options = (limits: typeof ACT_MS | typeof WAIT_MS, summary: string): ActivityOptions => ({
+    startToCloseTimeout: limits.attempt,
+    scheduleToCloseTimeout: limits.all,
     heartbeatTimeout: tuning.heartbeatTimeoutMs ?? HEARTBEAT_MS,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: {
@@ -107,7 +119,7 @@ export function basicPort<A extends object>(tuning: Tuning = {}): Port<A> {
       await condition(ready);
       return true;
     },
-    interruptible,
+    cancellable,
     shielded: (work) => CancellationScope.nonCancellable(work),
     show: setCurrentDetails,
     index(values) {
@@ -120,28 +132,9 @@ export function basicPort<A extends object>(tuning: Tuning = {}): Port<A> {
   };
 }
 
-async function interruptible<T>(
-  work: () => Promise<T>,
-  givenUp: () => boolean,
-): Promise<{ readonly value: T } | { readonly givenUp: true }> {
+function cancellable<T>(work: () => Promise<T>): { readonly end: Promise<T>; cancel(): void } {
   const scope = new CancellationScope();
-  let ended = false;
-  const settled = scope.run(work).then(
-    (value) => ({ value }),
-    (error: unknown) => ({ error }),
-  );
-  void settled.then(() => (ended = true));
-  try {
-    await condition(() => ended || givenUp());
-  } catch (error) {
-    // A cancellation of the whole workflow has reached the scope too; its end is awaited below.
-    if (!isCancellation(error)) throw error;
-  }
-  if (!ended) scope.cancel();
-  const end = await settled;
-  if ('value' in end) return end;
-  if (isCancellation(end.error) && givenUp()) return { givenUp: true };
-  throw end.error;
+  return { end: scope.run(work), cancel: () => scope.cancel() };
 }
 
 async function startOperation(start: ChildStart): Promise<Child> {

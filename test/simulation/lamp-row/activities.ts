@@ -1,0 +1,111 @@
+import { failure } from '../../../workflows/shared/failures.ts';
+import type { LampRowActivities, RowTarget } from './contract.ts';
+import { keyOf, type ActivityName, type LampWorld, type WorldRow, type WorldState } from './world.ts';
+
+/** One attempt at an activity, whatever runs it: the simulator or a Temporal worker. */
+export interface Attempt {
+  readonly number: number;
+  readonly workflowId: string;
+  nowMs(): number;
+  /** Waits, and throws when the attempt is cancelled meanwhile. */
+  sleep(ms: number): Promise<void>;
+}
+
+const POLL_MS = 50;
+
+/** The activities of the example, each safe to repeat: it looks first, and finding the work done is success. */
+export function createLampRowActivities(world: LampWorld, attempt: () => Attempt): LampRowActivities {
+  const enter = async (name: ActivityName): Promise<Attempt> => {
+    const current = attempt();
+    while (world.state.held.includes(name)) await current.sleep(POLL_MS);
+    const refusal = world.change((state) => takeFailure(state, name));
+    if (refusal !== undefined) throw failure(refusal.code, refusal.message);
+    return current;
+  };
+  const act = async <T>(
+    name: ActivityName,
+    target: RowTarget,
+    effect: (row: WorldRow, note: (text: string) => void, attempt: Attempt) => T,
+  ): Promise<T> => {
+    const current = await enter(name);
+    return world.change((state) =>
+      effect(
+        fenced(state, target),
+        (text) => void state.effects.push(`${keyOf(target.ref)}: ${text}`),
+        current,
+      ),
+    );
+  };
+  return {
+    async observeLampRow(ref) {
+      const current = await enter('observeLampRow');
+      const row = world.row(ref);
+      if (row === null) return null;
+      const { status, news: _news, lamps, ...rest } = row;
+      return {
+        ...rest,
+        ref,
+        lamps: lamps.map(({ socket, placedAtMs }) => ({
+          socket,
+          warm: current.nowMs() - placedAtMs >= world.state.warmMs,
+        })),
+        phase: status?.phase ?? null,
+        carriedOut: status?.carriedOut ?? null,
+      };
+    },
+    screwInLamp: (target) =>
+      act('screwInLamp', target, (row, note, current) => {
+        if (!row.lamps.some((lamp) => lamp.socket === target.socket)) {
+          row.lamps.push({ socket: target.socket, placedAtMs: current.nowMs() });
+          note(`screw in ${target.socket}`);
+        }
+        return { attempts: current.number };
+      }),
+    async awaitLampWarm(target) {
+      const current = await enter('awaitLampWarm');
+      for (;;) {
+        const lamp = fenced(world.state, target).lamps.find((one) => one.socket === target.socket);
+        if (lamp === undefined)
+          throw failure('GenerationMoved', `the lamp in socket ${target.socket} is gone`);
+        if (current.nowMs() - lamp.placedAtMs >= world.state.warmMs) return;
+        await current.sleep(POLL_MS);
+      }
+    },
+    unscrewLamp: (target) =>
+      act('unscrewLamp', target, (row, note) => takeOut(row, target.socket, 'unscrew', note)),
+    discardLamp: (target) =>
+      act('discardLamp', target, (row, note) => takeOut(row, target.socket, 'discard', note)),
+    async releaseLampRow(target) {
+      await enter('releaseLampRow');
+      world.change((state) => {
+        const row = state.rows[keyOf(target.ref)];
+        if (row?.uid === target.uid) delete state.rows[keyOf(target.ref)];
+      });
+    },
+    reportLampRow: (target) =>
+      act('reportLampRow', target, (row, _note, current) => {
+        row.status = target.status;
+        world.state.writes.push({ by: current.workflowId, status: target.status });
+      }),
+    announceLampRow: (target) => act('announceLampRow', target, (row) => void row.news.push(target.news)),
+  };
+}
+
+function fenced(state: WorldState, target: RowTarget): WorldRow {
+  const row = state.rows[keyOf(target.ref)];
+  if (row === undefined) throw failure('ResourceGone', `${keyOf(target.ref)} is gone`);
+  if (row.uid !== target.uid) throw failure('ResourceReplaced', `${keyOf(target.ref)} is another one now`);
+  return row;
+}
+
+function takeOut(row: WorldRow, socket: number, how: string, note: (text: string) => void): void {
+  if (!row.lamps.some((lamp) => lamp.socket === socket)) return;
+  row.lamps = row.lamps.filter((lamp) => lamp.socket !== socket);
+  note(`${how} ${socket}`);
+}
+
+function takeFailure(state: WorldState, name: ActivityName): WorldState['failing'][number] | undefined {
+  const refusal = state.failing.find((one) => one.activity === name && one.times > 0);
+  if (refusal !== undefined) refusal.times -= 1;
+  return refusal;
+}

@@ -1,0 +1,47 @@
+import { failure } from './failures.ts';
+import { judgePlan } from './guards.ts';
+import type { Lifecycle, LifecycleTypes } from './lifecycle.ts';
+import type { ResourceRef } from './messages.ts';
+import { envelope, type PlanEnvelope } from './plan.ts';
+import type { Port } from './port.ts';
+
+/** The plan that an entity would follow now, or for another spec, without a single write. */
+export async function runPlan<T extends LifecycleTypes>(
+  port: Port<T['activities']>,
+  lifecycle: Lifecycle<T>,
+  input: { readonly ref: ResourceRef },
+  wish: (observed: T['observed']) => T['observed'],
+): Promise<PlanEnvelope<T['command']>> {
+  const ref = refuseWrongRef(input);
+  const observed = await lifecycle.observe(port, ref);
+  if (observed === null)
+    throw failure('ResourceGone', `there is no ${lifecycle.kind} ${ref.namespace}/${ref.name}`);
+  return planned(lifecycle, ref, wish(observed), lifecycle.served(observed).carriedOut);
+}
+
+/** Plans and asks the guards; the same for a turn, a dry run and a query. */
+export function planned<T extends LifecycleTypes>(
+  lifecycle: Lifecycle<T>,
+  ref: ResourceRef,
+  observed: T['observed'],
+  carriedOut: number | null,
+): PlanEnvelope<T['command']> {
+  const plan = lifecycle.plan(observed, { carriedOut });
+  return envelope(
+    lifecycle.name,
+    `${ref.namespace}/${ref.name}`,
+    plan,
+    judgePlan(lifecycle.guards, observed, plan),
+  );
+}
+
+/** Refuses, in words, an input that names no resource. */
+export function refuseWrongRef(input: { readonly ref: ResourceRef }): ResourceRef {
+  // A person may have typed anything.
+  const { namespace, name } =
+    (input as { readonly ref?: Partial<ResourceRef> } | null | undefined)?.ref ?? {};
+  if (typeof namespace !== 'string' || typeof name !== 'string' || namespace === '' || name === '') {
+    throw failure('InvalidInput', 'the input must be {"ref": {"namespace": "…", "name": "…"}}');
+  }
+  return input.ref;
+}
