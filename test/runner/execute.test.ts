@@ -54,7 +54,7 @@ describe('a stage', () => {
     const result = await execute(stage(script), directory, () => {});
     process.kill(Number.parseInt(result.output, 10), 'SIGKILL');
     expect(result).toMatchObject({ passed: 0, failed: 1 });
-    expect(result.output).toContain('It left a process behind');
+    expect(result.notes).toEqual(['It left a process behind, which still holds its output.']);
   });
 
   test('is ended with all that it started when it hangs', async () => {
@@ -62,7 +62,7 @@ describe('a stage', () => {
     const forever = "['--eval', 'setInterval(() => {}, 1e6)']";
     const script = `require('node:child_process').spawnSync(process.execPath, ${forever}, { stdio: 'inherit' })`;
     const result = await execute(stage(script, { budgetMs: 500 }), directory, () => {});
-    expect(result).toMatchObject({ passed: 0, failed: 1, output: '\nEnded after 3 times its budget.' });
+    expect(result).toMatchObject({ passed: 0, failed: 1, notes: ['Ended after 3 times its budget.'] });
   });
 });
 
@@ -73,6 +73,7 @@ describe('the end of a run', () => {
     failed: 1,
     durationMs: 61_000,
     output: '',
+    notes: [],
   };
 
   test('is one line that scripts read', () => {

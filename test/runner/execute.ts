@@ -13,6 +13,8 @@ export interface StageResult extends Tally {
   readonly durationMs: number;
   /** All that it said, to be shown when it failed. */
   readonly output: string;
+  /** Why it failed, where it does not say so itself. */
+  readonly notes: readonly string[];
 }
 
 /** A stage that takes this many times its budget hangs, and is ended. */
@@ -31,13 +33,13 @@ export function stopAll(): void {
 /** Runs one stage to its end; what it writes goes to `say` line by line if it is a live one. */
 export async function execute(
   stage: Stage,
-  reportDir: string,
+  directory: string,
   say: (line: string) => void,
 ): Promise<StageResult> {
-  const reportFile = join(reportDir, `${stage.name.replaceAll(' ', '-')}.json`);
+  const reportFile = join(directory, `${stage.name.replaceAll(' ', '-')}.json`);
   const report = stage.countsTests ? ['--reporter', 'json', `--outputFile.json=${reportFile}`] : [];
   const start = Date.now();
-  const ended = await runNode([...stage.command, ...report], stage, say);
+  const ended = await runNode([...stage.command, ...report], stage, { TMPDIR: directory }, say);
   const exitCode = ended.leftover ? null : ended.exitCode;
   const counted = stage.countsTests
     ? readReport(reportFile)
@@ -51,7 +53,8 @@ export async function execute(
     stage,
     ...withExitCode({ passed: counted.passed, failed: counted.failed }, exitCode),
     durationMs: Date.now() - start,
-    output: plain([ended.output.trimEnd(), ...notes].join('\n')),
+    output: plain(ended.output.trimEnd()),
+    notes,
   };
 }
 
@@ -84,7 +87,7 @@ async function runNode(
   const child = spawn(process.execPath, command, {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...colour },
+    env: { ...process.env, ...colour, ...env },
   });
   running.add(child);
   const parts: string[] = [];

@@ -22,7 +22,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     return 2;
   }
   process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
-  const reportDir = mkdtempSync(join(tmpdir(), 'keelson-test-'));
+  const reportDir = mkdtempSync(join(tmpdir(), 'keelson-run-'));
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopRun());
   try {
     return await runMode(mode, reportDir);
@@ -90,9 +90,19 @@ async function runInTurn(stages: readonly Stage[], reportDir: string): Promise<r
   for (const stage of stages) {
     if (stopped) break;
     console.log(`\n▶ ${stage.name} (budget ${formatDuration(stage.budgetMs)})`);
-    results.push(await runAndTell(stage, reportDir));
+    results.push(await runAlone(stage, reportDir));
   }
   return results;
+}
+
+/** A stack that outlives the tests that started it is a failure, and is stopped: nothing runs when the run has ended. */
+async function runAlone(stage: Stage, reportDir: string): Promise<StageResult> {
+  const result = await runAndTell(stage, reportDir);
+  const { sweepStacks } = await import('./stack-sweep.ts');
+  const left = await sweepStacks(reportDir);
+  if (left.length === 0) return result;
+  console.log(`✗ ${stage.name} left a stack running: ${left.join(', ')}`);
+  return { ...result, failed: result.failed + left.length };
 }
 
 async function runAndTell(stage: Stage, reportDir: string): Promise<StageResult> {
@@ -100,5 +110,6 @@ async function runAndTell(stage: Stage, reportDir: string): Promise<StageResult>
   const result = await execute(stage, reportDir, (line) => console.log(`${prefix}${line}`));
   console.log(stageLine(result));
   if (result.failed > 0 && !stage.live) console.log(result.output);
+  for (const note of result.notes) console.log(note);
   return result;
 }
