@@ -80,6 +80,7 @@ interface Ended {
 async function runNode(
   command: readonly string[],
   stage: Stage,
+  env: Readonly<Record<string, string>>,
   say: (line: string) => void,
 ): Promise<Ended> {
   const colour = process.stdout.isTTY ? { FORCE_COLOR: '1' } : { NO_COLOR: '1', FORCE_COLOR: undefined };
