@@ -25,3 +25,23 @@ export function readLastLines(file: string, count: number): readonly string[] {
     closeSync(handle);
   }
 }
+
+/** How long a log is now. */
+export function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** What was added to a log since it had this length; a log that was begun anew is read from its start. */
+export function readFrom(file: string, offset: number): { readonly text: string; readonly next: number } {
+  const size = sizeOf(file);
+  const start = size < offset ? 0 : offset;
+  if (size === start) return { text: '', next: start };
+  const handle = openSync(file, 'r');
+  try {
+    const buffer = Buffer.alloc(size - start);
+    const length = readSync(handle, buffer, 0, buffer.length, start);
+    return { text: buffer.toString('utf8', 0, length), next: start + length };
+  } finally {
+    closeSync(handle);
+  }
+}

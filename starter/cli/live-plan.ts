@@ -12,13 +12,17 @@ import { withTemporal } from './temporal-session.ts';
 const SPARE_MS = 5_000;
 
 /** Plans from the live cluster by a dry-run workflow of its own id, which writes nothing. */
-export async function planLive(target: Target, spec: unknown, deadlineMs: number): Promise<RenderablePlan> {
+export async function planLive(
+  target: Target,
+  spec: unknown,
+  { deadlineMs, taskQueue }: { readonly deadlineMs: number; readonly taskQueue?: string },
+): Promise<RenderablePlan> {
   return withTemporal(deadlineMs, async ({ client }) => {
     try {
       return await client.withDeadline(Date.now() + deadlineMs, () =>
         client.workflow.execute<(input: object) => Promise<RenderablePlan>>(`${target.workflowType}Plan`, {
           workflowId: `${target.workflowId}/plan/${randomUUID()}`,
-          taskQueue: TASK_QUEUE,
+          taskQueue: taskQueue ?? TASK_QUEUE,
           args: [{ ref: target.ref, ...(spec === undefined ? {} : { spec }) }],
           workflowExecutionTimeout: deadlineMs + SPARE_MS,
           staticSummary: `dry run of ${target.kind} ${target.ref.namespace}/${target.ref.name}`.slice(0, 200),

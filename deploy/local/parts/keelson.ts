@@ -17,6 +17,8 @@ export const starter: Part = keelsonPart(
   [],
 );
 
+const WORKFLOWS = fileURLToPath(new URL('../../../workflows/index.ts', import.meta.url));
+
 function keelsonPart(
   name: 'worker' | 'starter',
   summary: string,
@@ -29,7 +31,8 @@ function keelsonPart(
     summary,
     version: '0.1.0',
     starts: 'always',
-    exists: () => existsSync(program),
+    // Without any workflow there is nothing that a worker could do.
+    exists: () => existsSync(program) && existsSync(WORKFLOWS),
     dependsOn: ['kube-apiserver', 'temporal', ...after],
     artifacts: [],
     ports: { health: port },
@@ -47,6 +50,9 @@ function environmentOf(name: 'worker' | 'starter', context: PartContext): Readon
     TEMPORAL_ADDRESS: `127.0.0.1:${context.portOf('temporal', 'frontend')}`,
     TEMPORAL_NAMESPACE: 'default',
     KEELSON_LEASE_NAMESPACE: 'keelson-system',
+    // Nobody waits for a local worker's last activities: what is cut short is done again.
+    KEELSON_SHUTDOWN_GRACE_MS: '3000',
+    KEELSON_SHUTDOWN_FORCE_MS: '8000',
     [`${prefix}_HOST`]: '127.0.0.1',
     [`${prefix}_PORT`]: String(context.port('health')),
   };

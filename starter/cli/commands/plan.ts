@@ -20,6 +20,7 @@ interface PlanOptions {
   readonly namespace?: string;
   readonly output: OutputFormat;
   readonly timeout: number;
+  readonly taskQueue?: string;
 }
 
 /** `keelson plan`: what would be done, and why; from files alone, or from the live cluster without a single write. */
@@ -36,6 +37,7 @@ export function command(): Command {
     .option('-l, --lifecycle <lifecycle>', 'the lifecycle, when no manifest tells it')
     .option('-n, --namespace <namespace>', 'the namespace, when nothing else tells it')
     .option('--timeout <seconds>', 'how long a plan from the live cluster may take', wholeNumber(1, 3600), 60)
+    .option('--task-queue <name>', 'where the worker listens, when it is not the usual one')
     .addOption(outputOption())
     .addHelpText(
       'after',
@@ -77,7 +79,10 @@ async function planLive(words: readonly string[], options: PlanOptions): Promise
     throw badInput('--intent needs --observed', 'A live cluster is planned by its resources.');
   const { target, spec } = await targetOfLive(words, options);
   const live = await import('../live-plan.ts');
-  return live.planLive(target, spec, options.timeout * 1000);
+  return live.planLive(target, spec, {
+    deadlineMs: options.timeout * 1000,
+    ...(options.taskQueue === undefined ? {} : { taskQueue: options.taskQueue }),
+  });
 }
 
 async function targetOfLive(
