@@ -4,6 +4,7 @@ import { attachReplica } from './attach-replica.ts';
 import { awaitHealth } from './await-health.ts';
 import type { ValkeyActivities } from './contract.ts';
 import { asValkeyFailure } from './errors.ts';
+import { forgetNodes } from './forget-nodes.ts';
 import { meetNodes } from './meet-nodes.ts';
 import { createObserve } from './observe.ts';
 import { KubernetesError, asKubernetesFailure } from '../kubernetes/errors.ts';
@@ -20,6 +21,8 @@ export function createValkeyActivities(clients: ValkeyClients): ValkeyActivities
     assignValkeySlots: (input) => typed(() => assignSlots(clients, input)),
     /** Safe to repeat: a server that follows the master already is only waited for. */
     attachValkeyReplica: (input) => typed(() => attachReplica(clients, input)),
+    /** Safe to repeat: who is reset or forgotten already is left alone. */
+    forgetValkeyNodes: (input) => typed(() => forgetNodes(clients, input)),
     /** Safe to repeat: it only looks. */
     awaitValkeyHealth: (input) => typed(() => awaitHealth(clients, input)),
   };

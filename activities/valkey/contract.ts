@@ -42,6 +42,14 @@ export interface ValkeyActivities {
     readonly masterId: string;
   }): Promise<{ readonly linkSeconds: number }>;
 
+  /** Resets the servers that leave, and makes those that stay forget these nodes. Refuses a node that serves slots. */
+  forgetValkeyNodes(input: {
+    readonly access: ValkeyAccess;
+    readonly servers: readonly ValkeyServer[];
+    readonly leaving: readonly ValkeyServer[];
+    readonly nodeIds: readonly string[];
+  }): Promise<{ readonly forgotten: number }>;
+
   /** Waits until every server says ok, all slots are served once and all views agree; heartbeats what is still missing. */
   awaitValkeyHealth(input: {
     readonly access: ValkeyAccess;

@@ -16,9 +16,12 @@ const isFresh = (view: View): boolean =>
   view.self.configEpoch === 0 &&
   view.state.currentEpoch === 0 &&
   view.members.length === 1 &&
-  view.handshakes === 0;
+  view.handshakes.length === 0;
 
-/** Who must still be introduced to whom, by index, in both directions; and how many do not see each other yet. */
+/**
+ * Who must still be introduced to whom, by index, in both directions; and how many do not see each other yet, or are
+ * still shaking hands although they do.
+ */
 export function planMeetings(seen: readonly { readonly server: ValkeyServer; readonly view: View }[]): {
   readonly meet: readonly (readonly [from: number, to: number])[];
   readonly missing: number;
@@ -27,9 +30,11 @@ export function planMeetings(seen: readonly { readonly server: ValkeyServer; rea
   let missing = 0;
   for (const [from, { view }] of seen.entries()) {
     for (const [to, other] of seen.entries()) {
-      if (from === to || knows(view, other.view.self.id, other.server)) continue;
+      if (from === to) continue;
+      const known = knows(view, other.view.self.id, other.server);
+      if (known && !view.handshakes.includes(other.server.ip)) continue;
       missing += 1;
-      if (areNeighbours(from, to, seen.length)) meet.push([from, to]);
+      if (!known && areNeighbours(from, to, seen.length)) meet.push([from, to]);
     }
   }
   return { meet, missing };

@@ -9,7 +9,8 @@ export interface View {
   readonly self: ClusterNode;
   /** All that it knows, itself included; what is still shaking hands is not a member yet. */
   readonly members: readonly ClusterNode[];
-  readonly handshakes: number;
+  /** The addresses with which it is still shaking hands. */
+  readonly handshakes: readonly string[];
   readonly state: ClusterState;
 }
 
@@ -19,13 +20,8 @@ export function buildView(pod: string, nodesText: string, infoText: string): Vie
   const self = nodes.find((node) => node.myself);
   if (self === undefined) throw new Error(`${pod} does not list itself in CLUSTER NODES`);
   const members = nodes.filter((node) => !node.handshake);
-  return {
-    pod,
-    self,
-    members,
-    handshakes: nodes.length - members.length,
-    state: parseClusterState(infoText),
-  };
+  const handshakes = nodes.filter((node) => node.handshake).map((node) => node.ip);
+  return { pod, self, members, handshakes, state: parseClusterState(infoText) };
 }
 
 /** Asks a server for its view. */

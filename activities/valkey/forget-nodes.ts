@@ -1,0 +1,60 @@
+import { failure } from '../../workflows/shared/failures.ts';
+import { pollUntil } from '../polling.ts';
+import { withMembers, type Member, type ValkeyClients } from './access.ts';
+import type { ValkeyActivities } from './contract.ts';
+import { ValkeyError } from './errors.ts';
+import { countSlots } from './slots.ts';
+import { readView } from './view.ts';
+
+type Input = Parameters<ValkeyActivities['forgetValkeyNodes']>[0];
+
+const LOOK_EVERY_MS = 100;
+
+/** Resets those that leave, then makes all that stay forget them, until none remembers any. */
+export async function forgetNodes(
+  clients: ValkeyClients,
+  { access, servers, leaving, nodeIds }: Input,
+): Promise<{ readonly forgotten: number }> {
+  await withMembers(clients, access, leaving, (members) =>
+    Promise.all(members.map((member) => reset(member, nodeIds))),
+  );
+  return withMembers(clients, access, servers, (members) =>
+    pollUntil(LOOK_EVERY_MS, async () => {
+      const known = await Promise.all(members.map((member) => forget(member, nodeIds)));
+      const remembering = known.filter((count) => count > 0).length;
+      if (remembering === 0) return { done: { forgotten: nodeIds.length } };
+      return { waiting: `${remembering} of ${members.length} nodes still knew who leaves` };
+    }),
+  );
+}
+
+/** Gives a node that leaves another identity and no acquaintances, so that neither gossip nor its volume brings it back. */
+async function reset(member: Member, nodeIds: readonly string[]): Promise<void> {
+  const { self } = await readView(member);
+  if (!nodeIds.includes(self.id)) return; // It was reset already.
+  refuseSlots(member, countSlots(self.slots));
+  // A replica drops its copy with the role; a master must be empty to be reset.
+  await member.tell('CLUSTER', 'RESET', 'HARD');
+}
+
+/** Answers how many of them it still knew. */
+async function forget(member: Member, nodeIds: readonly string[]): Promise<number> {
+  const { members } = await readView(member);
+  const known = members.filter((node) => nodeIds.includes(node.id) && !node.myself);
+  for (const node of known) {
+    refuseSlots(member, countSlots(node.slots));
+    try {
+      await member.tell('CLUSTER', 'FORGET', node.id);
+    } catch (error) {
+      // It may have been forgotten between the look and the word.
+      if (!(error instanceof ValkeyError) || !/Unknown node/.test(error.message)) throw error;
+    }
+  }
+  return known.length;
+}
+
+/** A node that serves slots is never let go: its keys would go with it. */
+function refuseSlots(member: Member, slots: number): void {
+  if (slots === 0) return;
+  throw failure('ValkeySlotBusy', `${member.server.pod} says that who leaves still serves ${slots} slots`);
+}
