@@ -31,6 +31,19 @@ describe('a stage', () => {
     expect(result.output.split('\n').sort()).toEqual(['one', 'two']);
   });
 
+  test('counts the tests of vitest: one passes, one fails, one is skipped, one file is broken', async () => {
+    const config = 'test/runner/sample/vitest.config.ts';
+    const command = ['node_modules/vitest/vitest.mjs', 'run', '--config', config, '--reporter', 'default'];
+    const result = await execute(stage('', { command, countsTests: true }), directory, () => {});
+    expect(result).toMatchObject({
+      passed: 1,
+      failed: 3,
+      notes: ['Skipped, which counts as failed: leaves early'],
+    });
+    expect(result.output).toContain('expected 1 to be 2');
+    expect(result.output).toContain('this file cannot be loaded');
+  });
+
   test('fails when it was to count tests and left no report', async () => {
     const result = await execute(stage('', { countsTests: true }), directory, () => {});
     expect(result).toMatchObject({ passed: 0, failed: 1 });

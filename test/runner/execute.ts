@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import type { Stage } from './stages.ts';
@@ -20,6 +20,7 @@ export interface StageResult extends Tally {
 /** A stage that takes this many times its budget hangs, and is ended. */
 const PATIENCE = 3;
 const GRACE_MS = 30_000;
+const SKIPPED_SHOWN = 5;
 /** How long the output may stay open after the command has ended. */
 const DRAIN_MS = 2_000;
 
@@ -38,6 +39,7 @@ export async function execute(
 ): Promise<StageResult> {
   const reportFile = join(directory, `${stage.name.replaceAll(' ', '-')}.json`);
   const report = stage.countsTests ? ['--reporter', 'json', `--outputFile.json=${reportFile}`] : [];
+  rmSync(reportFile, { force: true });
   const start = Date.now();
   const ended = await runNode([...stage.command, ...report], stage, { TMPDIR: directory }, say);
   const exitCode = ended.leftover ? null : ended.exitCode;
@@ -47,7 +49,7 @@ export async function execute(
   const notes = [
     ...(ended.hung ? [`Ended after ${PATIENCE} times its budget.`] : []),
     ...(ended.leftover ? ['It left a process behind, which still holds its output.'] : []),
-    ...counted.skipped.map((name) => `Skipped, which counts as failed: ${name}`),
+    ...describeSkipped(counted.skipped),
   ];
   return {
     stage,
@@ -56,6 +58,15 @@ export async function execute(
     output: plain(ended.output.trimEnd()),
     notes,
   };
+}
+
+/** A set-up that fails skips every test behind it: then a few names are enough. */
+function describeSkipped(names: readonly string[]): readonly string[] {
+  const more = names.length - SKIPPED_SHOWN;
+  return [
+    ...names.slice(0, SKIPPED_SHOWN).map((name) => `Skipped, which counts as failed: ${name}`),
+    ...(more > 0 ? [`Skipped, which counts as failed: ${more} more`] : []),
+  ];
 }
 
 /** Not every tool leaves its colours out when nobody sees them. */

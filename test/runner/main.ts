@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execute, stopAll } from './execute.ts';
@@ -12,7 +12,8 @@ import { sum } from './tally.ts';
 const MODES = ['check', 'test', 'full'] as const;
 type Mode = (typeof MODES)[number];
 
-const CORES = 2;
+/** More than a few at a time, and their tests slow each other down. */
+const TOGETHER = Math.min(4, Math.max(2, availableParallelism()));
 
 /** Runs the checks, or the checks and everything on the real parts, and answers the exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -71,7 +72,7 @@ async function runEverything(reportDir: string): Promise<readonly StageResult[]>
   return [...checks, fetched];
 }
 
-/** As many at a time as there are cores. */
+/** About as many at a time as there are cores. */
 async function runTogether(stages: readonly Stage[], reportDir: string): Promise<readonly StageResult[]> {
   const waiting = [...stages];
   const results: StageResult[] = [];
@@ -80,7 +81,7 @@ async function runTogether(stages: readonly Stage[], reportDir: string): Promise
       results.push(await runAndTell(stage, reportDir));
     }
   };
-  await Promise.all(Array.from({ length: CORES }, takeTurns));
+  await Promise.all(Array.from({ length: TOGETHER }, takeTurns));
   return results;
 }
 
