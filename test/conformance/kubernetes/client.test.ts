@@ -1,11 +1,11 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createKubernetesActivities } from '../../../activities/kubernetes/activities.ts';
-import { createKubernetesClient, loadKubeConfig } from '../../../activities/kubernetes/client.ts';
+import { createKubernetesClient } from '../../../activities/kubernetes/client.ts';
 import type { Mutation } from '../../../activities/mutations.ts';
 import { runAttempt } from '../attempt.ts';
 import { TcpProxy } from '../starter/tcp-proxy.ts';
-import { openStage, type KubernetesStage } from './stage.ts';
+import { openStage, readKubeConfig, type KubernetesStage } from './stage.ts';
 
 const seen: string[] = [];
 const note =
@@ -51,24 +51,24 @@ test('a request that was refused has no after', async () => {
   expect(seen).toEqual(['before create Not_A_Name']);
 });
 
-const through = (port: number, token?: string): KubeConfig => {
+async function through(port: number, token?: string): Promise<KubeConfig> {
   const config = new KubeConfig();
-  const user = loadKubeConfig().getCurrentUser() ?? { name: 'nobody' };
+  const user = (await readKubeConfig()).getCurrentUser() ?? { name: 'nobody' };
   config.loadFromClusterAndUser(
     { name: 'wire', server: `https://127.0.0.1:${port}`, skipTLSVerify: true },
     token === undefined ? user : { name: 'stranger', token },
   );
   return config;
-};
+}
 
 async function openWire(): Promise<TcpProxy> {
-  const server = new URL(loadKubeConfig().getCurrentCluster()?.server ?? '');
+  const server = new URL((await readKubeConfig()).getCurrentCluster()?.server ?? '');
   return TcpProxy.to(server.hostname, Number(server.port));
 }
 
 test('an API server that is away is a transient failure, and the same client goes on when it is back', async () => {
   await using wire = await openWire();
-  const client = createKubernetesClient(through(wire.port), { requestTimeoutMs: 2_000 });
+  const client = createKubernetesClient(await through(wire.port), { requestTimeoutMs: 2_000 });
   const look = () => client.read(configMap('anything'));
   expect(await look()).toBeNull();
   await wire.cut();
@@ -79,7 +79,7 @@ test('an API server that is away is a transient failure, and the same client goe
 
 test('an API server that takes the connection and says nothing is given up after the time-out', async () => {
   await using wire = await openWire();
-  const client = createKubernetesClient(through(wire.port), { requestTimeoutMs: 500 });
+  const client = createKubernetesClient(await through(wire.port), { requestTimeoutMs: 500 });
   expect(await client.read(configMap('anything'))).toBeNull();
   wire.freeze();
   await expect(client.read(configMap('anything'))).rejects.toMatchObject({
@@ -91,7 +91,7 @@ test('an API server that takes the connection and says nothing is given up after
 
 test('a cancelled attempt ends its request at once, as cancelled', async () => {
   await using wire = await openWire();
-  const client = createKubernetesClient(through(wire.port), { requestTimeoutMs: 60_000 });
+  const client = createKubernetesClient(await through(wire.port), { requestTimeoutMs: 60_000 });
   expect(await client.read(configMap('anything'))).toBeNull();
   wire.freeze();
   const attempt = runAttempt(() => client.read(configMap('anything')));
@@ -101,7 +101,7 @@ test('a cancelled attempt ends its request at once, as cancelled', async () => {
 
 test('a stranger is refused for good', async () => {
   await using wire = await openWire();
-  const client = createKubernetesClient(through(wire.port, 'wrong'));
+  const client = createKubernetesClient(await through(wire.port, 'wrong'));
   const activities = createKubernetesActivities(client);
   const resource = { ...configMap('anything'), uid: 'x' };
   await expect(activities.removeKubernetesFinalizer({ resource, finalizer: 'f' })).rejects.toMatchObject({

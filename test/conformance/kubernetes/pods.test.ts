@@ -1,11 +1,11 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKubernetesActivities } from '../../../activities/kubernetes/activities.ts';
-import { createKubernetesClient, loadKubeConfig } from '../../../activities/kubernetes/client.ts';
+import { createKubernetesClient } from '../../../activities/kubernetes/client.ts';
 import type { KubernetesActivities } from '../../../activities/kubernetes/contract.ts';
 import { runAttempt, type Attempt } from '../attempt.ts';
 import { TcpProxy } from '../starter/tcp-proxy.ts';
-import { openStage, until, type KubernetesStage } from './stage.ts';
+import { openStage, readKubeConfig, until, type KubernetesStage } from './stage.ts';
 
 /** No kubelet has this node, so that the test alone says what becomes of its pods. */
 const NODE = 'conformance-nowhere';
@@ -99,7 +99,7 @@ describe('waiting for pods', () => {
   });
 
   test('goes on when the watch falls silent without closing', async () => {
-    const config = loadKubeConfig();
+    const config = await readKubeConfig();
     const server = new URL(config.getCurrentCluster()?.server ?? '');
     await using wire = await TcpProxy.to(server.hostname, Number(server.port));
     const wired = new KubeConfig();

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import {
-  createKubernetesClient,
-  loadKubeConfig,
-  type KubernetesClient,
-} from '../../../activities/kubernetes/client.ts';
+import { KubeConfig } from '@kubernetes/client-node';
+import { createKubernetesClient, type KubernetesClient } from '../../../activities/kubernetes/client.ts';
 import type { ObjectIdentity, ObjectName } from '../../../activities/kubernetes/contract.ts';
 import type { KubernetesObject } from '../../../activities/kubernetes/objects.ts';
+import { useStack } from '../../../deploy/local/testing.ts';
 import type { KubernetesClientOptions } from '../../../activities/kubernetes/client.ts';
 
 /** A resource of the tests' own, with a status and conditions that several may write. */
@@ -18,9 +16,16 @@ export interface KubernetesStage {
   close(): Promise<void>;
 }
 
-/** A namespace on the API server that the environment names. */
+/** The API server of the stack, as its administrator. */
+export async function readKubeConfig(): Promise<KubeConfig> {
+  const config = new KubeConfig();
+  config.loadFromFile((await useStack()).kubeconfig('admin'));
+  return config;
+}
+
+/** A namespace on the API server of the stack. */
 export async function openStage(options: KubernetesClientOptions = {}): Promise<KubernetesStage> {
-  const client = createKubernetesClient(loadKubeConfig(), options);
+  const client = createKubernetesClient(await readKubeConfig(), options);
   await applyDefinition(client);
   const namespace = `conformance-${randomUUID().slice(0, 8)}`;
   const name: ObjectName = { apiVersion: 'v1', kind: 'Namespace', namespace: '', name: namespace };
