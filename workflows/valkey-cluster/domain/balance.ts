@@ -38,13 +38,13 @@ export function planAssignment(holdings: readonly Holding[], wanted: readonly nu
   const stillFresh = holdings.every((one) =>
     contains(shares.find((share) => share.shard === one.shard)?.ranges ?? [], one.ranges),
   );
-  const held = (shard: number): number => countHeld(holdings, shard);
+  const held = countHeld(holdings);
   const targets = stillFresh
     ? shares.map(({ shard, ranges }) => ({ shard, slotCount: countSlots(ranges) }))
     : balancedTargets(holdings, wanted, SLOT_COUNT);
   const assigned: Holding[] = [];
   for (const { shard, slotCount } of targets.toSorted((a, b) => a.shard - b.shard)) {
-    const { lower, upper } = splitRanges(free, Math.max(0, slotCount - held(shard)));
+    const { lower, upper } = splitRanges(free, Math.max(0, slotCount - (held.get(shard) ?? 0)));
     if (lower.length > 0) assigned.push({ shard, ranges: lower });
     free = upper;
   }
@@ -53,7 +53,8 @@ export function planAssignment(holdings: readonly Holding[], wanted: readonly nu
 
 /** The moves that balance what is held: shards that leave give everything, the others what they hold above their share. */
 export function planMoves(holdings: readonly Holding[], wanted: readonly number[]): readonly Move[] {
-  const total = holdings.reduce((sum, one) => sum + countSlots(one.ranges), 0);
+  const held = countHeld(holdings);
+  const total = [...held.values()].reduce((sum, one) => sum + one, 0);
   const share = new Map(
     balancedTargets(holdings, wanted, total).map(({ shard, slotCount }) => [shard, slotCount]),
   );
@@ -62,7 +63,7 @@ export function planMoves(holdings: readonly Holding[], wanted: readonly number[
     .filter(({ ranges }) => ranges.length > 0)
     .toSorted((a, b) => a.shard - b.shard);
   const takers = [...share]
-    .map(([shard, slotCount]) => ({ shard, lacks: slotCount - countHeld(holdings, shard) }))
+    .map(([shard, slotCount]) => ({ shard, lacks: slotCount - (held.get(shard) ?? 0) }))
     .filter(({ lacks }) => lacks > 0)
     .toSorted((a, b) => a.shard - b.shard);
   return match(givers, takers);
@@ -80,23 +81,14 @@ export function wavesOf(moves: readonly Move[]): readonly (readonly Move[])[] {
   return waves;
 }
 
-/** Whether all shards that own slots are wanted, every wanted one owns some, and no two differ by more than one. */
-export function isBalanced(holdings: readonly Holding[], wanted: readonly number[]): boolean {
-  return planMoves(holdings, wanted).length === 0;
-}
-
-interface Giver extends Holding {
-  readonly ranges: readonly SlotRange[];
-}
-
 /** Pairs those that give with those that lack: equal amounts first, then in order, so that jobs are few. */
 function match(
-  givers: readonly Giver[],
+  givers: readonly Holding[],
   takers: readonly { shard: number; lacks: number }[],
 ): readonly Move[] {
   const open = takers.map((taker) => ({ ...taker }));
   const moves: Move[] = [];
-  const rest: Giver[] = [];
+  const rest: Holding[] = [];
   for (const giver of givers) {
     const amount = countSlots(giver.ranges);
     const equal = open.find((taker) => taker.lacks === amount);
@@ -127,10 +119,11 @@ function balancedTargets(
   wanted: readonly number[],
   total: number,
 ): readonly { readonly shard: number; readonly slotCount: number }[] {
+  const held = countHeld(holdings);
   const even = Math.floor(total / wanted.length);
   const over = total % wanted.length;
   return wanted
-    .map((shard) => ({ shard, holds: countHeld(holdings, shard) }))
+    .map((shard) => ({ shard, holds: held.get(shard) ?? 0 }))
     .toSorted((a, b) => b.holds - a.holds || b.shard - a.shard)
     .map(({ shard }, at) => ({ shard, slotCount: even + (at < over ? 1 : 0) }));
 }
@@ -141,14 +134,11 @@ function freshShares(wanted: readonly number[]): readonly Holding[] {
   return wanted.map((shard, at) => ({ shard, ranges: [[edge(at), edge(at + 1) - 1]] }));
 }
 
-function countHeld(holdings: readonly Holding[], shard: number): number {
-  return holdings.filter((one) => one.shard === shard).reduce((sum, one) => sum + countSlots(one.ranges), 0);
-}
+const countHeld = (holdings: readonly Holding[]): ReadonlyMap<number, number> =>
+  new Map(holdings.map(({ shard, ranges }) => [shard, countSlots(ranges)]));
 
 function merge(holdings: readonly Holding[], added: readonly Holding[]): readonly Holding[] {
-  const shards = [...new Set([...holdings, ...added].map((one) => one.shard))];
-  return shards.map((shard) => ({
-    shard,
-    ranges: [...holdings, ...added].filter((one) => one.shard === shard).flatMap((one) => one.ranges),
-  }));
+  if (added.length === 0) return holdings;
+  const ranges = Map.groupBy([...holdings, ...added], (one) => one.shard);
+  return [...ranges].map(([shard, parts]) => ({ shard, ranges: parts.flatMap((part) => part.ranges) }));
 }

@@ -1,24 +1,31 @@
 import type { Transition, TransitionTable } from '../../shared/transitions.ts';
 
-/** Draws a phase table as a Mermaid state diagram: the specification's rows, then ours where `block` asks for them. */
+/** An event that leads to one phase from more than this many is a note at that phase, not a bundle of arrows. */
+const ARROWS = 5;
+
+/** Draws one block of a phase table as a Mermaid state diagram. */
 export function renderDiagram<Phase extends string, Event extends string>(
   table: TransitionTable<Phase, Event>,
   block: 'specification' | 'ours',
 ): string {
-  const arrows = new Map<string, string[]>();
-  for (const row of table[block]) {
-    if (row.from === '*' || row.from === row.to) continue;
-    const arrow = `${row.from} --> ${row.to}`;
-    arrows.set(arrow, [...(arrows.get(arrow) ?? []), label(row)]);
-  }
-  const start = block === 'specification' ? [`    [*] --> ${table.phases[0] ?? ''}`] : [];
+  const rows: readonly Transition<Phase, Event>[] = table[block].filter((row) => row.from !== row.to);
+  const alike = Map.groupBy(rows, (row) => `${row.event} ${row.to}`);
+  const isNote = (row: Transition<Phase, Event>): boolean =>
+    row.from === '*' || (alike.get(`${row.event} ${row.to}`)?.length ?? 0) > ARROWS;
+  const arrows = Map.groupBy(
+    rows.filter((row) => !isNote(row)),
+    (row) => `${row.from} --> ${row.to}`,
+  );
+  const notes = [...alike.values()].flatMap(([row]) => (row !== undefined && isNote(row) ? [row] : []));
   return [
     'stateDiagram-v2',
-    ...start,
-    ...[...arrows].map(([arrow, labels]) => `    ${arrow}: ${labels.join(', ')}`),
-    ...table[block]
-      .filter((row) => row.from === '*')
-      .map((row) => `    note right of ${row.to}: ${row.event} leads here from every other phase`),
+    ...(block === 'specification' ? [`    [*] --> ${table.phases[0] ?? ''}`] : []),
+    ...[...arrows].map(([arrow, of]) => `    ${arrow}: ${of.map(label).join(', ')}`),
+    ...notes.map((row) => {
+      const from =
+        row.from === '*' ? 'every other phase' : `${alike.get(`${row.event} ${row.to}`)?.length} phases`;
+      return `    note right of ${row.to}: ${row.event} leads here from ${from}`;
+    }),
     '',
   ].join('\n');
 }

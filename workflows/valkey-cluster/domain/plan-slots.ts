@@ -41,4 +41,6 @@ function measure(context: PlanContext, move: Move, held: number): Facts | null {
 }
 
 const countHeld = (context: PlanContext, shard: number): number =>
-  countSlots(context.topology.nodes.filter((node) => node.shard === shard).flatMap((node) => node.slots));
+  countSlots(
+    context.views.filter((view) => view.shard === shard).flatMap((view) => view.master?.slots ?? []),
+  );

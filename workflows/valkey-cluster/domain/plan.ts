@@ -78,7 +78,7 @@ export function selectShards(existing: readonly number[], masters: number): read
 
 function gather(topology: ValkeyTopology, wish: ValkeyWish, options: PlanOptions): PlanContext {
   const views = viewShards(topology);
-  const holdings = holdingsOf(topology);
+  const holdings = holdingsOf(views);
   const formed = options.formed ?? holdings.some((one) => one.ranges.length > 0);
   const lacksSlots = formed && countSlots(holdings.flatMap((one) => one.ranges)) < SLOT_COUNT;
   const existing = views.map((view) => view.shard);

@@ -24,20 +24,20 @@ export interface ShardView {
   readonly pods: number;
 }
 
-/** Every shard that has a node, a pod or a StatefulSet, by number. */
+/** Every shard that has a node or a StatefulSet, by number. */
 export function viewShards(topology: ValkeyTopology): readonly ShardView[] {
-  const numbers = new Set([
-    ...topology.nodes.map((node) => node.shard),
-    ...(topology.shards ?? []).map((set) => set.shard),
-  ]);
-  return [...numbers].toSorted((a, b) => a - b).map((shard) => viewShard(topology, shard));
+  const nodes = Map.groupBy(topology.nodes, (node) => node.shard);
+  const sets = new Map((topology.shards ?? []).map((set) => [set.shard, set]));
+  return [...new Set([...nodes.keys(), ...sets.keys()])]
+    .toSorted((a, b) => a - b)
+    .map((shard) => viewShard(shard, nodes.get(shard) ?? [], sets.get(shard)));
 }
 
 /** What each shard serves, all its nodes together. */
-export const holdingsOf = (topology: ValkeyTopology): readonly Holding[] =>
-  viewShards(topology).map(({ shard }) => ({
-    shard,
-    ranges: joinRanges(topology.nodes.filter((node) => node.shard === shard).flatMap((node) => node.slots)),
+export const holdingsOf = (views: readonly ShardView[]): readonly Holding[] =>
+  views.map((view) => ({
+    shard: view.shard,
+    ranges: joinRanges(membersOf(view).flatMap((node) => node.slots)),
   }));
 
 /** The nodes that a StatefulSet of this many pods keeps: all of them, unless it is to shrink. */
@@ -68,8 +68,8 @@ export function nameShards(shards: readonly number[]): string {
 /** `1 replica`, `3 replicas`. */
 export const count = (of: number, noun: string): string => `${of} ${noun}${of === 1 ? '' : 's'}`;
 
-function viewShard(topology: ValkeyTopology, shard: number): ShardView {
-  const nodes = topology.nodes.filter((node) => node.shard === shard).toSorted(byPod);
+function viewShard(shard: number, of: readonly ValkeyNode[], set: ValkeyShardSet | undefined): ShardView {
+  const nodes = of.toSorted(byPod);
   const serving = nodes
     .filter((node) => node.role === 'master' && countSlots(node.slots) > 0)
     .toSorted((a, b) => countSlots(b.slots) - countSlots(a.slots))[0];
@@ -81,7 +81,7 @@ function viewShard(topology: ValkeyTopology, shard: number): ShardView {
     master: followed ?? null,
     replicas: nodes.filter(follows),
     strays: nodes.filter((node) => node !== followed && !follows(node)),
-    pods: topology.shards?.find((set) => set.shard === shard)?.replicas ?? countPods(nodes),
+    pods: set?.replicas ?? countPods(nodes),
   };
 }
 

@@ -1,0 +1,114 @@
+import { allowed, blocked, unknown, type Guard, type Verdict } from '../../shared/guards.ts';
+import type { ValkeyCommand, ValkeyPlan } from './commands.ts';
+import { guardMemory } from './memory-guard.ts';
+import type { MissingDependency, ValkeyClusterSpec, ValkeyNode } from './observation.ts';
+import { countDoubled, countSlots, formatRanges, missingRanges } from './slots.ts';
+import { count, viewShards, type ValkeyTopology } from './topology.ts';
+import { isOlder, parseVersion } from './version.ts';
+
+/** All that guards judge by. An observation has everything; a file may have the nodes alone. */
+export interface ValkeyFacts extends ValkeyTopology {
+  readonly cluster: { readonly spec: ValkeyClusterSpec };
+  readonly missing?: readonly MissingDependency[];
+  /** The machines that may take a pod of this cluster, when they were looked at. */
+  readonly places?: readonly { readonly name: string; readonly zone: string }[];
+}
+
+export type ValkeyGuard = Guard<ValkeyFacts, ValkeyCommand>;
+
+/** A guard that judges the plan as a whole, unless the cluster is being deleted: nothing may hold that up. */
+const ofPlan = (name: string, judge: (facts: ValkeyFacts, plan: ValkeyPlan) => Verdict): ValkeyGuard => ({
+  name,
+  judge: (facts, plan, step) =>
+    step !== null || plan.steps.length === 0 || plan.operation === 'delete' ? allowed : judge(facts, plan),
+});
+
+const has = (plan: ValkeyPlan, ...kinds: readonly ValkeyCommand['kind'][]): boolean =>
+  plan.steps.some((step) => kinds.includes(step.kind));
+
+/** Everything that may hold a plan up, one row each. */
+export const GUARDS: readonly ValkeyGuard[] = [
+  ofPlan('DependenciesExist', ({ missing, cluster }) => {
+    const { auth, tls } = cluster.spec;
+    if (missing === undefined) {
+      return auth === undefined && tls === undefined
+        ? allowed
+        : unknown('the Secrets and issuers that the spec names');
+    }
+    if (missing.length === 0) return allowed;
+    return blocked(missing.map(({ field, message }) => `${field}: ${message}`).join('; '), {
+      missing: missing.length,
+    });
+  }),
+
+  ofPlan('OneMasterPerShard', ({ nodes }) => {
+    const split = viewShards({ nodes }).find(({ shard }) => servingNodes(nodes, shard).length > 1);
+    if (split === undefined) return allowed;
+    const pods = servingNodes(nodes, split.shard).map((node) => node.pod);
+    return blocked(
+      `shard ${split.shard} has ${pods.length} masters with slots (${pods.join(', ')}): move the slots of all but one by hand, then retry`,
+      { shard: split.shard, masters: pods.length },
+    );
+  }),
+
+  ofPlan('SlotsServedOnce', ({ nodes }) => {
+    const doubled = countDoubled(nodes.map((node) => node.slots));
+    return doubled === 0
+      ? allowed
+      : blocked(`${count(doubled, 'slot')} are claimed by two nodes: wait until the nodes agree`, {
+          doubled,
+        });
+  }),
+
+  ofPlan('SlotsCovered', ({ nodes }, plan) => {
+    if (!has(plan, 'MigrateSlots', 'HandOver', 'RestartPod', 'RemoveShard', 'RemoveReplica')) return allowed;
+    if (plan.operation === 'create') return allowed;
+    const gaps = missingRanges(nodes.flatMap((node) => node.slots));
+    if (gaps.length === 0) return allowed;
+    const message = `slots ${formatRanges(gaps)} are served by no node: nothing moves, restarts or leaves before they are`;
+    return blocked(message, { slots: countSlots(gaps) });
+  }),
+
+  ofPlan('MajorityOfMasters', ({ nodes }, plan) => {
+    if (plan.operation === 'create' || !has(plan, 'MigrateSlots', 'HandOver', 'ForgetNode', 'RemoveShard')) {
+      return allowed;
+    }
+    const masters = nodes.filter((node) => node.role === 'master' && node.slots.length > 0);
+    const reachable = masters.filter((node) => node.ready).length;
+    return reachable * 2 > masters.length
+      ? allowed
+      : blocked(
+          `${reachable} of ${count(masters.length, 'master')} can be reached, and a majority must: bring their pods back first`,
+          { masters: masters.length, reachable },
+        );
+  }),
+
+  ofPlan('MemoryHeadroom', guardMemory),
+
+  ofPlan('EligibleNodes', ({ places, cluster }, plan) => {
+    if (!has(plan, 'CreateShard')) return allowed;
+    if (places === undefined) return unknown('the nodes of Kubernetes that may take a pod');
+    if (places.length > 0) return allowed;
+    const { nodeSelector } = cluster.spec.scheduling;
+    const selector = Object.entries(nodeSelector).map(([key, value]) => `${key}=${value}`);
+    const why = selector.length === 0 ? 'all are cordoned or tainted' : `none has ${selector.join(', ')}`;
+    return blocked(`no node may take a pod of this cluster (${why}): change spec.scheduling, or add a node`);
+  }),
+
+  ofPlan('NoDowngrade', ({ nodes, cluster }, plan) => {
+    const { tag, allowDowngrade } = cluster.spec.image;
+    const wanted = parseVersion(tag);
+    if (wanted === null || allowDowngrade || nodes.length === 0) return allowed;
+    if (!has(plan, 'CreateShard', 'RestartPod')) return allowed;
+    const running = nodes.flatMap((node) => node.version ?? []);
+    if (running.length === 0) return unknown('the version of each node');
+    const newer = running.find((version) => isOlder(wanted, parseVersion(version)));
+    if (newer === undefined) return allowed;
+    return blocked(
+      `spec.image.tag ${tag} is older than ${newer}, which runs, and may not read its data: set spec.image.allowDowngrade if it must be`,
+    );
+  }),
+];
+
+const servingNodes = (nodes: readonly ValkeyNode[], shard: number): readonly ValkeyNode[] =>
+  nodes.filter((node) => node.shard === shard && node.role === 'master' && node.slots.length > 0);

@@ -1,0 +1,20 @@
+import { runEntity, type EntityInput } from '../shared/entity.ts';
+import type { PlanEnvelope } from '../shared/plan.ts';
+import { runPlan } from '../shared/planning.ts';
+import { basicPort, entityPort } from '../shared/temporal-port.ts';
+import type { ValkeyPlanInput, ValkeyTypes } from './contract.ts';
+import type { ValkeyCommand } from './domain/commands.ts';
+import { fillSpec } from './domain/spec-defaults.ts';
+import { valkeyLifecycle } from './lifecycle.ts';
+
+/** The only writer of one Valkey cluster. */
+export const valkeyCluster = (input: EntityInput): Promise<void> =>
+  runEntity(entityPort<ValkeyTypes['activities']>(input.tuning), valkeyLifecycle, input);
+
+/** What the cluster's entity would do now, or for another spec; it writes nothing. */
+export const valkeyClusterPlan = (input: ValkeyPlanInput): Promise<PlanEnvelope<ValkeyCommand>> =>
+  runPlan(basicPort<ValkeyTypes['activities']>(), valkeyLifecycle, input, (observed) => {
+    const { spec } = input;
+    if (spec === undefined) return observed;
+    return { ...observed, cluster: { ...observed.cluster, spec: fillSpec(spec) } };
+  });

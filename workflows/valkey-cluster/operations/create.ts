@@ -1,0 +1,45 @@
+import { runOperation, type Operation, type OperationInput } from '../../shared/operation.ts';
+import type { OperationResult } from '../../shared/messages.ts';
+import { operationPort } from '../../shared/temporal-port.ts';
+import type { ValkeyTypes } from '../contract.ts';
+import { valkeyLifecycle } from '../lifecycle.ts';
+import { applySharedObjects, performersOf, reached, verifyHealth } from '../performers.ts';
+
+/** From nothing, or from wherever an earlier attempt ended, to a cluster that serves all its slots. */
+export const create: Operation<ValkeyTypes> = {
+  name: 'create',
+  interruptible: ['AwaitPods', 'AttachReplica', 'VerifyHealth'],
+
+  async run(run) {
+    const { CreateShard, AwaitPods, MeetNode, AssignSlots } = performersOf(run);
+    const { AttachReplica, ForgetNode, RemoveShard } = performersOf(run);
+    if (run.phase !== 'Pending') reached(run, 'RecoveryInitiated', 'the creation goes on from what is there');
+
+    await applySharedObjects(run);
+    reached(run, 'ResourcesApplied');
+    await run.perform({ CreateShard });
+    reached(run, 'StatefulSetReady');
+
+    await run.perform({ AwaitPods });
+    await run.observe();
+    reached(run, 'PodsRunning');
+
+    await run.perform({ MeetNode });
+    reached(run, 'ClusterMeetComplete');
+    await run.perform({ AssignSlots });
+    reached(run, 'SlotsAssigned');
+
+    await run.observe();
+    await run.perform({ AttachReplica });
+    // Shards that a smaller wish, come in the middle, has no use for.
+    await run.perform({ ForgetNode, RemoveShard });
+    reached(run, 'ReplicasConfigured');
+
+    await run.perform(verifyHealth(run));
+    reached(run, 'ClusterHealthy');
+  },
+};
+
+/** The workflow of one creation. */
+export const createValkeyCluster = (input: OperationInput<ValkeyTypes>): Promise<OperationResult> =>
+  runOperation(operationPort<ValkeyTypes['activities']>(input.tuning), valkeyLifecycle, create, input);

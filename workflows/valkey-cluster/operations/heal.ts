@@ -1,0 +1,39 @@
+import { runOperation, type Operation, type OperationInput } from '../../shared/operation.ts';
+import type { OperationResult } from '../../shared/messages.ts';
+import { operationPort } from '../../shared/temporal-port.ts';
+import type { ValkeyTypes } from '../contract.ts';
+import { refusePhaseEvent, phaseFacts } from '../domain/phase-guards.ts';
+import { valkeyLifecycle } from '../lifecycle.ts';
+import { applySharedObjects, performersOf, reached, verifyHealth, type ValkeyRun } from '../performers.ts';
+
+/** Brings back what was there: pods return, nodes find each other at new addresses, replicas follow their masters. */
+export const heal: Operation<ValkeyTypes> = {
+  name: 'heal',
+  interruptible: ['AwaitPods', 'AttachReplica', 'VerifyHealth'],
+
+  async run(run) {
+    const { CreateShard, AwaitPods, MeetNode, AttachReplica, ForgetNode } = performersOf(run);
+    sayWhatIsMissing(run);
+
+    await applySharedObjects(run);
+    await run.perform({ CreateShard, AwaitPods });
+    await run.observe();
+    await run.perform({ MeetNode });
+    await run.observe();
+    await run.perform({ AttachReplica });
+    await run.perform({ ForgetNode });
+
+    await run.perform(verifyHealth(run));
+    if (run.phase !== 'Running') reached(run, 'ClusterHealthy');
+  },
+};
+
+/** The workflow of one repair. */
+export const healValkeyCluster = (input: OperationInput<ValkeyTypes>): Promise<OperationResult> =>
+  runOperation(operationPort<ValkeyTypes['activities']>(input.tuning), valkeyLifecycle, heal, input);
+
+/** Degraded is for a cluster of which some nodes serve; with none, the phase stays and Available is False. */
+function sayWhatIsMissing(run: ValkeyRun): void {
+  const refusal = refusePhaseEvent(run.phase, 'ReplicasDegraded', phaseFacts(run.observed));
+  if (refusal === null) run.reached('ReplicasDegraded');
+}

@@ -1,0 +1,159 @@
+import type { ObjectIdentity } from '../../activities/kubernetes/contract.ts';
+import { failure } from '../shared/failures.ts';
+import type { OperationRun, Performers } from '../shared/operation.ts';
+import type { Facts } from '../shared/plan.ts';
+import type { ValkeyTypes } from './contract.ts';
+import { buildAccess, serversOf } from './domain/access.ts';
+import { buildShardSet, buildSharedObjects, type ValkeyManifest } from './domain/manifests.ts';
+import { API_VERSION, CLUSTER_LABEL, KIND, SHARD_LABEL } from './domain/names.ts';
+import type { ValkeyNode, ValkeyObservation, ValkeyPod } from './domain/observation.ts';
+import { refusePhaseEvent, phaseFacts } from './domain/phase-guards.ts';
+import type { Event } from './domain/phases.ts';
+import { selectMasters } from './domain/selection.ts';
+
+export type ValkeyRun = OperationRun<ValkeyTypes>;
+
+/** The field manager under which everything that a cluster is made of is applied. */
+const MANAGER = 'keelson';
+
+/** How each command becomes activities. The newest observation of the run says where the servers are. */
+export const performersOf = (
+  run: ValkeyRun,
+): Performers<
+  ValkeyTypes,
+  'CreateShard' | 'AwaitPods' | 'MeetNode' | 'AssignSlots' | 'AttachReplica' | 'ForgetNode' | 'RemoveShard'
+> => ({
+  async CreateShard({ shard, pods }, summary) {
+    const set = buildShardSet(run.observed.cluster, shard);
+    await applyObjects(run, [{ ...set, spec: { ...Object(set['spec']), replicas: pods } }], summary);
+  },
+
+  async AwaitPods({ shards, pods }, summary) {
+    const { namespace, name } = run.observed.cluster;
+    const selector = `${CLUSTER_LABEL}=${name},${SHARD_LABEL} in (${shards.join(',')})`;
+    await run.port.wait(summary).awaitKubernetesPods({ namespace, selector, count: pods });
+  },
+
+  async MeetNode(_, summary) {
+    const { cluster, pods } = run.observed;
+    const servers = serversOf(pods.filter((pod) => pod.ready));
+    await run.port.wait(summary).meetValkeyNodes({ access: buildAccess(cluster), servers });
+    return { nodes: servers.length };
+  },
+
+  async AssignSlots({ shard, ranges }, summary) {
+    const master = masterOf(run.observed, shard);
+    const access = buildAccess(run.observed.cluster);
+    return run.port
+      .act(summary)
+      .assignValkeySlots({ access, server: serverOf(run.observed, master), ranges });
+  },
+
+  async AttachReplica({ shard }, summary): Promise<Facts> {
+    const { observed } = run;
+    const master = masterOf(observed, shard);
+    const others = observed.nodes.filter((node) => node.shard === shard && node.id !== master.id);
+    const linked = await Promise.all(
+      others.map((node) =>
+        run.port.wait(`${summary} (${node.pod})`).attachValkeyReplica({
+          access: buildAccess(observed.cluster),
+          server: serverOf(observed, node),
+          masterId: master.id,
+        }),
+      ),
+    );
+    return { replicas: linked.length, linkSeconds: Math.max(0, ...linked.map((one) => one.linkSeconds)) };
+  },
+
+  async ForgetNode({ nodes }, summary) {
+    const { cluster, pods } = run.observed;
+    const leaves = (pod: ValkeyPod): boolean => pod.nodeId !== null && nodes.includes(pod.nodeId);
+    return run.port.wait(summary).forgetValkeyNodes({
+      access: buildAccess(cluster),
+      servers: serversOf(pods.filter((pod) => pod.nodeId !== null && !leaves(pod))),
+      leaving: serversOf(pods.filter(leaves)),
+      nodeIds: nodes,
+    });
+  },
+
+  async RemoveShard({ shard }, summary) {
+    const { cluster, shards } = run.observed;
+    const objects = shards
+      .filter((set) => set.shard === shard)
+      .map(({ name, uid }) => ({
+        apiVersion: 'apps/v1',
+        kind: 'StatefulSet',
+        namespace: cluster.namespace,
+        name,
+        uid,
+      }));
+    return run.port.wait(summary).deleteKubernetesObjects({ objects });
+  },
+});
+
+/** Waits until all nodes say that the cluster is whole, and looks for itself. */
+export const verifyHealth = (run: ValkeyRun): Performers<ValkeyTypes, 'VerifyHealth'> => ({
+  async VerifyHealth({ masters, replicasPerMaster }, summary) {
+    const { cluster, pods } = run.observed;
+    const servers = serversOf(pods);
+    const access = buildAccess(cluster);
+    const whole = await run.port
+      .wait(summary)
+      .awaitValkeyHealth({ access, servers, masters, replicasPerMaster });
+    await run.observe();
+    return whole;
+  },
+});
+
+/** Applies what all shards share, with its full intent. */
+export const applySharedObjects = (run: ValkeyRun): Promise<void> =>
+  applyObjects(
+    run,
+    buildSharedObjects(run.observed.cluster),
+    'configuration, Services and disruption budget',
+  );
+
+/** Goes through the phase table, and asks the specification's guard of that row first. */
+export function reached(run: ValkeyRun, event: Event, message?: string): void {
+  const refusal = refusePhaseEvent(run.phase, event, phaseFacts(run.observed));
+  if (refusal !== null) throw failure('ValkeyNotConverged', `${event} can not be said yet: ${refusal}`);
+  run.reached(event, message);
+}
+
+/** The resource itself, fenced by its uid. */
+export const identityOf = ({ cluster }: ValkeyObservation): ObjectIdentity => ({
+  apiVersion: API_VERSION,
+  kind: KIND,
+  namespace: cluster.namespace,
+  name: cluster.name,
+  uid: cluster.uid,
+});
+
+async function applyObjects(
+  run: ValkeyRun,
+  objects: readonly ValkeyManifest[],
+  summary: string,
+): Promise<void> {
+  const { observed, served } = run;
+  const sets = observed.shards.map((set) => [`StatefulSet/${set.name}`, set.uid] as const);
+  await run.port.act(summary).applyKubernetesObjects({
+    owner: { ...identityOf(observed), generation: served.generation },
+    manager: MANAGER,
+    objects,
+    known: { ...observed.owned, ...Object.fromEntries(sets) },
+  });
+}
+
+function masterOf(observed: ValkeyObservation, shard: number): ValkeyNode {
+  const master = selectMasters(observed).get(shard);
+  if (master === undefined)
+    throw failure('ValkeyNotConverged', `shard ${shard} has no node that could lead it`);
+  return master;
+}
+
+function serverOf(observed: ValkeyObservation, node: ValkeyNode): ReturnType<typeof serversOf>[number] {
+  const pod: ValkeyPod | undefined = observed.pods.find((one) => one.name === node.pod);
+  const [server] = pod === undefined ? [] : serversOf([pod]);
+  if (server === undefined) throw failure('ValkeyPodReplaced', `${node.pod} is not there any more`);
+  return server;
+}
