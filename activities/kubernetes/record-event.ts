@@ -25,11 +25,11 @@ export async function recordEvent(client: KubernetesClient, input: Input): Promi
   };
   const now = new Date().toISOString();
   try {
-    const found = await client.read<CoreEvent>(name);
-    if (found === null) await client.create(name, { ...newEvent(input, name, message, now) });
-    else await raiseCount(client, name, found, now);
+    await client.create(name, newEvent(input, name, message, now));
   } catch (error) {
-    if (!isTooLate(error)) throw error;
+    if (isTooLate(error)) return;
+    if (!isConflict(error)) throw error;
+    await raiseCount(client, name, now);
   }
 }
 
@@ -59,21 +59,15 @@ const newEvent = (input: Input, name: ObjectName, message: string, now: string):
   reportingInstance: '',
 });
 
-const raiseCount = (
-  client: KubernetesClient,
-  name: ObjectName,
-  found: CoreEvent,
-  now: string,
-): Promise<unknown> =>
-  client.patch(name, {
-    type: 'merge',
-    manager: COMPONENT,
-    body: { count: (found.count ?? 1) + 1, lastTimestamp: `${now.slice(0, 19)}Z` },
-  });
+async function raiseCount(client: KubernetesClient, name: ObjectName, now: string): Promise<void> {
+  const found = await client.read<CoreEvent>(name);
+  if (found === null) return; // It has expired between the two requests.
+  const body = { count: (found.count ?? 1) + 1, lastTimestamp: `${now.slice(0, 19)}Z` };
+  await client.patch(name, { type: 'merge', manager: COMPONENT, body });
+}
 
-/** Another attempt was first, the event has expired, or its namespace is going: nothing is lost that matters. */
+/** The namespace is going, and takes its events with it. */
 const isTooLate = (error: unknown): boolean =>
-  isConflict(error) ||
   isNotFound(error) ||
   (error instanceof KubernetesError && error.code === 403 && error.message.includes('being terminated'));
 
