@@ -1,8 +1,27 @@
 import { hostname } from 'node:os';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import type { Tuning } from '../workflows/shared/operation.ts';
+
+const ms = z.number().int().min(1);
+/** How every entity that this starter starts is tuned, as JSON: for tests, and for slow links. */
+const tuning = z.strictObject({
+  heartbeatTimeoutMs: ms.optional(),
+  retryInitialMs: ms.optional(),
+  retryMaximumMs: ms.optional(),
+  driftMs: ms.optional(),
+});
+const json = z.string().transform((text, context): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    context.addIssue({ code: 'custom', message: 'it is not JSON' });
+    return z.NEVER;
+  }
+});
 
 const schema = z.object({
+  KEELSON_TUNING: json.pipe(tuning).optional(),
   KEELSON_STARTER_PORT: z.coerce.number().int().min(0).max(65_535).default(9465),
   KEELSON_STARTER_HOST: z.string().min(1).default('0.0.0.0'),
   KEELSON_LEASE_NAMESPACE: z.string().min(1).optional(),
@@ -19,6 +38,7 @@ export interface StarterConfiguration {
   readonly host: string;
   readonly lease: { readonly namespace: string; readonly name: string; readonly identity: string };
   readonly logLevel: string;
+  readonly tuning: Tuning | undefined;
 }
 
 /** Reads the environment; throws a sentence that names the variable that is wrong. */
@@ -41,5 +61,7 @@ export function readConfiguration(
       identity: values.KEELSON_IDENTITY ?? `${values.POD_NAME ?? hostname()}-${randomUUID().slice(0, 8)}`,
     },
     logLevel: values.KEELSON_LOG_LEVEL,
+    // Absent settings are left out by the parser, never undefined.
+    tuning: values.KEELSON_TUNING as Tuning | undefined,
   };
 }

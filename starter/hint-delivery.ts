@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { SearchAttributeType, TypedSearchAttributes, defineSearchAttributeKey } from '@temporalio/common';
 import { SEARCH_ATTRIBUTES, TASK_QUEUE, hint as hintSignal } from '../workflows/shared/messages.ts';
 import type { Hint, ResourceRef } from '../workflows/shared/messages.ts';
+import type { Tuning } from '../workflows/shared/operation.ts';
 import { isWorkflowGone } from './temporal-errors.ts';
 
 /** The entity that a hint is for. */
@@ -15,6 +16,7 @@ export interface HintTarget {
 export interface HintDeliveryOptions {
   readonly taskQueue?: string;
   readonly deadlineMs?: number;
+  readonly tuning?: Tuning | undefined;
 }
 
 /** Hints an entity and starts it when it does not run; several hints of one change are harmless. */
@@ -29,7 +31,7 @@ export async function deliverHint(
       workflowId: target.workflowId,
       workflowIdConflictPolicy: 'USE_EXISTING',
       taskQueue: options.taskQueue ?? TASK_QUEUE,
-      args: [{ ref: target.ref }],
+      args: [{ ref: target.ref, ...(options.tuning === undefined ? {} : { tuning: options.tuning }) }],
       signal: hintSignal,
       signalArgs: [hint],
       typedSearchAttributes: searchAttributesOf(target),

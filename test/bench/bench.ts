@@ -1,0 +1,99 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { figureOf, median, quantile, round, type Figure, type Pair } from './figures.ts';
+
+const DOCUMENT = fileURLToPath(new URL('../../docs/benchmarks.md', import.meta.url));
+
+/** One benchmark: what it sets up, and the two things that it measures in turn. */
+export interface Bench {
+  readonly name: string;
+  /** One sentence: what is measured over what. */
+  readonly about: string;
+  readonly goal: number;
+  readonly rounds: number;
+  /** Sets everything up and hands out the two measurements, each in milliseconds, and how to take it all away. */
+  prepare(): Promise<Prepared>;
+}
+
+export interface Prepared {
+  ours(round: number): Promise<number>;
+  floor(round: number): Promise<number>;
+  /** Further figures to print beside the ratio, once all rounds are over. */
+  beside?(pairs: readonly Pair[]): Promise<readonly (readonly [name: string, value: string])[]>;
+  end(): Promise<void>;
+}
+
+/** Runs the rounds, ours and floor in turn and each first every other time, and prints what came out. */
+export async function runBench(
+  bench: Bench,
+  options: { readonly rounds?: number; readonly keep: boolean },
+): Promise<Figure> {
+  const say = (line: string): void => void process.stderr.write(`${line}\n`);
+  say(`${bench.name}: ${bench.about}`);
+  const prepared = await bench.prepare();
+  const pairs: Pair[] = [];
+  let beside: readonly (readonly [string, string])[] = [];
+  try {
+    const rounds = options.rounds ?? bench.rounds;
+    for (let at = 0; at < rounds; at += 1) {
+      const pair = at % 2 === 0 ? await floorFirst(prepared, at) : await oursFirst(prepared, at);
+      pairs.push(pair);
+      say(
+        `round ${at + 1} of ${rounds}: ours ${round(pair.oursMs, 1)} ms, floor ${round(pair.floorMs, 1)} ms, ratio ${round(pair.oursMs / pair.floorMs)}`,
+      );
+    }
+    beside = (await prepared.beside?.(pairs)) ?? [];
+  } finally {
+    await prepared.end();
+  }
+  const figure = figureOf(bench.name, bench.goal, pairs);
+  const table = renderTable(pairs, figure, beside);
+  process.stdout.write(`${table}\n${JSON.stringify(figure)}\n`);
+  if (options.keep) await keep(bench, table);
+  return figure;
+}
+
+async function floorFirst(prepared: Prepared, at: number): Promise<Pair> {
+  const floorMs = await prepared.floor(at);
+  return { floorMs, oursMs: await prepared.ours(at) };
+}
+
+async function oursFirst(prepared: Prepared, at: number): Promise<Pair> {
+  const oursMs = await prepared.ours(at);
+  return { oursMs, floorMs: await prepared.floor(at) };
+}
+
+function renderTable(
+  pairs: readonly Pair[],
+  figure: Figure,
+  beside: readonly (readonly [string, string])[],
+): string {
+  const row = (name: string, values: readonly number[]): string =>
+    `| ${name} | ${[median(values), quantile(values, 0.25), quantile(values, 0.75), Math.min(...values), Math.max(...values)].map((value) => round(value, 1)).join(' | ')} |`;
+  return [
+    '| milliseconds | median | 25 % | 75 % | least | most |',
+    '| --- | --- | --- | --- | --- | --- |',
+    row(
+      'ours',
+      pairs.map((pair) => pair.oursMs),
+    ),
+    row(
+      'floor',
+      pairs.map((pair) => pair.floorMs),
+    ),
+    '',
+    `Ratio ${figure.ratio} (goal ≤ ${figure.goal}: ${figure.ok ? 'met' : 'missed'}), spread ${figure.spread}, ${pairs.length} rounds.`,
+    ...beside.map(([name, value]) => `- ${name}: ${value}`),
+  ].join('\n');
+}
+
+/** Replaces the benchmark's section of the document. */
+async function keep(bench: Bench, table: string): Promise<void> {
+  const text = await readFile(DOCUMENT, 'utf8');
+  const [head = '', ...sections] = text.split(/^(?=## )/m);
+  const others = sections.filter((section) => !section.startsWith(`## ${bench.name}\n`));
+  const date = new Date().toISOString().slice(0, 10);
+  const section = `## ${bench.name}\n\n${bench.about}\n\nMeasured on ${date} by \`npm run bench -- ${bench.name} --keep\`.\n\n${table}\n`;
+  const all = [...others.map((other) => `${other.trimEnd()}\n`), section].sort();
+  await writeFile(DOCUMENT, [`${head.trimEnd()}\n`, ...all].join('\n'));
+}
