@@ -18,6 +18,8 @@ export interface PlannedStep {
   readonly actions: Readonly<Record<string, readonly NodeCommand[]>>;
   readonly wait: string | null;
   readonly irreversible: boolean;
+  /** After it every member is shown as what it is: the plan can stop, be cancelled or give way to an emergency here. */
+  readonly safePoint: boolean;
   readonly reason: string;
 }
 
@@ -69,6 +71,7 @@ export function buildStep(
     actions,
     wait: text.wait,
     irreversible: text.irreversible,
+    safePoint: Object.keys(afterShown).length === 0,
     reason: text.reason,
   };
 }

@@ -1,0 +1,212 @@
+import { at, count } from './bits.ts';
+import { BY_TIE, DEAD, type Machine } from './machine.ts';
+import { FLAGS, Q, type Tables } from './tables.ts';
+
+/** What goes worst in a scenario, each with the state that shows it first; -1 where nothing does. */
+export interface Measures {
+  /** Two partitions that serve writes at once. */
+  splitBrain: number;
+  /** The fewest copies of a write that a counted quorum acknowledges, and that a broken tie does. */
+  copiesByCount: number;
+  copiesByCountAt: number;
+  copiesByTie: number;
+  copiesByTieAt: number;
+  /** A disk that serves nothing although nothing has failed. */
+  interrupted: number;
+  /**
+   * The failures that are survived in the worst mixed state, once the surviving nodes have run what they began.
+   * Mixed states are all subsets of nodes that have applied the step; `Within` also counts those in which some node
+   * is between two of its commands, and asks for service at once.
+   */
+  ftt: number;
+  fttAt: number;
+  fttWithin: number;
+  fttWithinAt: number;
+  /** As `ftt`, when two-phase commits have settled who is a member. */
+  fttSettled: number;
+  /** A plan that ended with a voter that has no disk. */
+  stranded: number;
+  /** A state from which nothing goes on, although nothing has failed. */
+  stuck: number;
+  /** The plan's end was reached. */
+  ended: number;
+}
+
+export const freshMeasures = (): Measures => ({
+  splitBrain: -1,
+  copiesByCount: 9,
+  copiesByCountAt: -1,
+  copiesByTie: 9,
+  copiesByTieAt: -1,
+  interrupted: -1,
+  ftt: 9,
+  fttAt: -1,
+  fttWithin: 9,
+  fttWithinAt: -1,
+  fttSettled: 9,
+  stranded: -1,
+  stuck: -1,
+  ended: -1,
+});
+
+/** Evaluates every invariant on one new state. */
+export function measureState(machine: Machine, index: number, measures: Measures): void {
+  const { serving, nodes } = machine;
+  let first = 0;
+  for (let node = 0; node < nodes; node += 1) {
+    const bit = 1 << node;
+    if ((serving & bit) === 0) continue;
+    const component = at(machine.component, node);
+    if (first === 0) first = component;
+    else if (component !== first && measures.splitBrain < 0) measures.splitBrain = index;
+    measureCopies(machine, node, index, measures);
+  }
+  if (machine.cut === 0 && machine.crashed === 0 && measures.interrupted < 0 && isInterrupted(machine)) measures.interrupted = index;
+}
+
+function measureCopies(machine: Machine, node: number, index: number, measures: Measures): void {
+  const bit = 1 << node;
+  const reach = at(machine.real, node) | bit;
+  const copies = count(reach & machine.upToDate);
+  if (at(machine.how, node) !== BY_TIE) {
+    if (copies >= measures.copiesByCount) return;
+    measures.copiesByCount = copies;
+    measures.copiesByCountAt = index;
+  } else if (isPromised(machine, reach) && copies < measures.copiesByTie) {
+    measures.copiesByTie = copies;
+    measures.copiesByTieAt = index;
+  }
+}
+
+/**
+ * What a broken tie promises: the kernel does not ask for qmr then, so nothing while a disk still synchronises, and
+ * nothing once a member was force-removed and the number of voters is not the layout's.
+ */
+const isPromised = (machine: Machine, reach: number): boolean =>
+  (reach & machine.disks & ~machine.upToDate) === 0 && (machine.tables.phases[machine.phase]?.lost ?? -1) < 0;
+
+/** Nothing has failed, and yet a voter with all data does not serve. */
+function isInterrupted(machine: Machine): boolean {
+  for (let node = 0; node < machine.nodes; node += 1) {
+    const bit = 1 << node;
+    const voter = machine.field(node, Q) !== 32 && (machine.field(node, FLAGS) & 6) === 2;
+    if (voter && (machine.upToDate & bit) !== 0 && (machine.serving & bit) === 0) return true;
+  }
+  return false;
+}
+
+/** Losing this set of members at once: 1 if the rest serves at once, 2 if when its nodes are done, 4 if settled too. */
+export function survives(machine: Machine, lost: number): number {
+  const saved = saveMachine(machine);
+  for (let node = 0; node < machine.nodes; node += 1) if ((lost & (1 << node)) !== 0) machine.group[node] = DEAD;
+  machine.derive();
+  let result = machine.serving === 0 ? 0 : 1;
+  climb(machine);
+  if (machine.serving !== 0) {
+    result |= 2;
+    machine.settled = 1;
+    machine.derive();
+    if (machine.serving !== 0) result |= 4;
+  }
+  restoreMachine(machine, saved);
+  return result;
+}
+
+/** The surviving nodes run what is left of this step's commands, one command at a time. */
+function climb(machine: Machine): void {
+  const { tables, nodes } = machine;
+  const tracks = tables.subjects.length;
+  for (let node = 0; node < nodes; node += 1) {
+    if ((machine.alive & (1 << node)) === 0) continue;
+    for (let track = 0; track < tracks; track += 1) {
+      for (;;) {
+        const next = at(tables.up, machine.row(node) * 2 + track);
+        if (next < 0) break;
+        machine.place[node] = at(machine.place, node) + next - machine.row(node);
+        machine.derive();
+      }
+    }
+  }
+}
+
+/** The failures survived from a state in which nothing has failed yet. */
+export function measureFtt(machine: Machine, index: number, measures: Measures): void {
+  if (machine.cut !== 0 || machine.crashed !== 0) return;
+  const now = tolerance(machine);
+  if (now.atOnce < measures.fttWithin) {
+    measures.fttWithin = now.atOnce;
+    measures.fttWithinAt = index;
+  }
+  if (isWithin(machine)) return;
+  measures.fttSettled = Math.min(measures.fttSettled, now.settled);
+  if (now.done >= measures.ftt) return;
+  measures.ftt = now.done;
+  measures.fttAt = index;
+}
+
+/** Whether some node is between two of its commands. */
+function isWithin(machine: Machine): boolean {
+  const { tables, nodes } = machine;
+  const phase = tables.phases[machine.phase];
+  for (let node = 0; node < nodes; node += 1) {
+    const begun = at(machine.place, node) > 0;
+    const row = machine.row(node);
+    const width = phase === undefined ? 1 : at(phase.width, node);
+    const [first, second] = [Math.floor(at(machine.place, node) / width), at(machine.place, node) % width];
+    if (begun && ((first > 0 && at(tables.up, row * 2) >= 0) || (second > 0 && at(tables.up, row * 2 + 1) >= 0))) return true;
+  }
+  return false;
+}
+
+/** How many members can be lost, whichever they are: -1 when it does not even serve with all of them. */
+export function tolerance(machine: Machine): { readonly atOnce: number; readonly done: number; readonly settled: number } {
+  const { nodes, alive } = machine;
+  const worst = [survives(machine, 0), 7, 7];
+  for (let a = 0; a < nodes; a += 1) {
+    if ((alive & (1 << a)) === 0) continue;
+    worst[1] = (worst[1] as number) & survives(machine, 1 << a);
+  }
+  if (worst[1] !== 0) {
+    for (let a = 1; a < nodes; a += 1) {
+      for (let b = 0; b < a; b += 1) {
+        const lost = (1 << a) | (1 << b);
+        if ((alive & lost) === lost) worst[2] = (worst[2] as number) & survives(machine, lost);
+      }
+    }
+  } else worst[2] = 0;
+  if (count(alive) < 3) worst[2] = 0;
+  const level = (bit: number): number => {
+    let failures = -1;
+    for (const survived of worst) {
+      if ((survived & bit) === 0) break;
+      failures += 1;
+    }
+    return failures;
+  };
+  return { atOnce: level(1), done: level(2), settled: level(4) };
+}
+
+interface Saved {
+  readonly place: Uint8Array;
+  readonly group: Uint8Array;
+  readonly sticky: number;
+  readonly synced: number;
+  readonly settled: number;
+}
+
+function saveMachine(machine: Machine): Saved {
+  return { place: machine.place.slice(), group: machine.group.slice(), sticky: machine.sticky, synced: machine.synced, settled: machine.settled };
+}
+
+function restoreMachine(machine: Machine, saved: Saved): void {
+  machine.place.set(saved.place);
+  machine.group.set(saved.group);
+  machine.sticky = saved.sticky;
+  machine.synced = saved.synced;
+  machine.settled = saved.settled;
+  machine.derive();
+}
+
+/** The mask of the nodes in a zone. */
+export const zoneMask = (tables: Tables, zone: string): number =>
+  tables.scenario.members.reduce((mask, member, node) => (member.zone === zone ? mask | (1 << node) : mask), 0);
