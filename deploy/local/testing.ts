@@ -177,7 +177,7 @@ async function stopTestStack(directory: string): Promise<void> {
 }
 
 /** An offset at which every port of every part is free; below the range from which outgoing connections take theirs. */
-function findFreeOffset(): number {
+export function findFreeOffset(): number {
   const bases = PARTS.flatMap((part) => Object.values(part.ports));
   const start = randomBytes(1).readUInt8(0) % OFFSETS;
   for (let step = 0; step < OFFSETS; step += 1) {

@@ -14,7 +14,9 @@ export interface OfflineInput {
 export type OfflinePlanner = (input: OfflineInput) => RenderablePlan;
 
 /** The planner of each lifecycle, loaded only when it is used. */
-const PLANNERS: Readonly<Record<string, () => Promise<OfflinePlanner>>> = {};
+const PLANNERS: Readonly<Record<string, () => Promise<OfflinePlanner>>> = {
+  'valkey-cluster': async () => (await import('./commands/valkey-plan.ts')).planValkeyOffline,
+};
 
 /** The offline planner of a lifecycle. */
 export async function loadPlanner(lifecycle: string): Promise<OfflinePlanner> {

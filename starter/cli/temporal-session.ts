@@ -1,3 +1,4 @@
+import { NamespaceNotFoundError } from '@temporalio/client';
 import type { Client } from '@temporalio/client';
 import { openTemporal } from '../temporal-connection.ts';
 import { grpcCodeOf } from '../temporal-errors.ts';
@@ -14,14 +15,13 @@ export interface TemporalSession {
 
 const UNAVAILABLE = 14;
 const DEADLINE_EXCEEDED = 4;
-const NOT_FOUND = 5;
 
 /** Runs a command's work against the user's own Temporal, or the embedded one, and says in words when there is none. */
 export async function withTemporal<T>(
   deadlineMs: number,
   work: (session: TemporalSession) => Promise<T>,
 ): Promise<T> {
-  const temporal = open(await withLocalStack(process.env));
+  const temporal = open(await withLocalStack(process.env), deadlineMs);
   try {
     await temporal.client.connection.withDeadline(Date.now() + deadlineMs, () =>
       temporal.client.connection.ensureConnected(),
@@ -34,9 +34,12 @@ export async function withTemporal<T>(
   }
 }
 
-function open(environment: Readonly<Record<string, string | undefined>>): ReturnType<typeof openTemporal> {
+function open(
+  environment: Readonly<Record<string, string | undefined>>,
+  deadlineMs: number,
+): ReturnType<typeof openTemporal> {
   try {
-    return openTemporal(environment);
+    return openTemporal(environment, deadlineMs);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new CliError(`the Temporal configuration cannot be used: ${message}`, {
@@ -51,7 +54,7 @@ function open(environment: Readonly<Record<string, string | undefined>>): Return
 export function explainConnection(error: unknown, address: string, namespace: string): unknown {
   if (error instanceof CliError) return error;
   const code = grpcCodeOf(error);
-  if (code === NOT_FOUND && error instanceof Error && /namespace/i.test(error.message))
+  if (error instanceof NamespaceNotFoundError)
     return new CliError(`Temporal at ${address} has no namespace "${namespace}"`, {
       remedy: 'Set TEMPORAL_NAMESPACE, or the namespace of your profile in temporal.toml.',
       cause: error,

@@ -1,7 +1,8 @@
-import { createWriteStream, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { createWriteStream, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { sizeOf } from '../log-file.ts';
 import { messageOf, systemCode } from '../stack-error.ts';
 import type { FetchContext, FetchedSource } from './artifact.ts';
 import { findOnPath, runTool } from './tool.ts';
@@ -83,10 +84,6 @@ async function request(url: string, from: number, signal: AbortSignal): Promise<
       cause: error,
     });
   }
-}
-
-function sizeOf(file: string): number {
-  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function megabytes(bytes: number): string {
