@@ -168,6 +168,46 @@ export function valkeySuite(open: () => Promise<ValkeyStage>): void {
       });
     });
 
+    describe('forgetting', () => {
+      const forget = (
+        servers: readonly ValkeyServer[],
+        leaving: readonly ValkeyServer[],
+        nodeIds: readonly string[],
+      ) => stage.activities.forgetValkeyNodes({ access, servers, leaving, nodeIds });
+
+      test('leaves those that stay without a memory of who left, and who left alone with another id', async () => {
+        const [left, ...stay] = await stage.start(3);
+        if (left === undefined) throw new Error('three were started');
+        const { nodeIds } = await meet([left, ...stay]);
+        const leaving = nodeIds[left.pod] ?? '';
+        expect(await forget(stay, [left], [leaving])).toEqual({ forgotten: 1 });
+        for (const server of stay)
+          expect((await nodes(server)).map((node) => node.id)).not.toContain(leaving);
+        expect(await nodes(left)).toHaveLength(1);
+        expect((await self(left)).id).not.toBe(leaving);
+        expect(await forget(stay, [left], [leaving])).toEqual({ forgotten: 1 });
+      });
+
+      test('of a node that is gone needs no word from it', async () => {
+        const [gone, ...stay] = await stage.start(3);
+        if (gone === undefined) throw new Error('three were started');
+        const { nodeIds } = await meet([gone, ...stay]);
+        await stage.kill(gone);
+        await forget(stay, [], [nodeIds[gone.pod] ?? '']);
+        for (const server of stay) expect(await nodes(server)).toHaveLength(2);
+      });
+
+      test('refuses a node that serves slots', async () => {
+        const [first, second] = await two();
+        const { nodeIds } = await meet([first, second]);
+        await assign(second, [0, 9]);
+        await expect(forget([first], [second], [nodeIds[second.pod] ?? ''])).rejects.toMatchObject({
+          type: 'ValkeySlotBusy',
+        });
+        expect(await nodes(first)).toHaveLength(2);
+      });
+    });
+
     describe('waiting for health', () => {
       const health = (servers: readonly ValkeyServer[], masters: number, replicasPerMaster: number) =>
         runAttempt(() => stage.activities.awaitValkeyHealth({ access, servers, masters, replicasPerMaster }));
