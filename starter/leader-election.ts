@@ -38,6 +38,11 @@ export class LeaderElection {
     this.#everyMs = options.everyMs ?? 2_000;
   }
 
+  /** Whether this replica was last told to lead: between that and the next telling it misses nothing. */
+  get elected(): boolean {
+    return this.#told;
+  }
+
   /** Whether this replica may signal at this very moment: asked before every signal. */
   get leading(): boolean {
     return leads(this.#renewedAtMs, this.#renewDeadlineMs, Date.now());

@@ -63,6 +63,7 @@ export class Starter {
       client: options.client,
       log: options.log,
       metrics: this.metrics,
+      elected: () => this.#election.elected,
       leading: () => this.#election.leading,
       ownerKnown: (watch, owner) => this.#findPrimary(watch, owner.namespace, owner.name) !== null,
       ...(options.delivery === undefined ? {} : { delivery: options.delivery }),

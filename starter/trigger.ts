@@ -38,6 +38,9 @@ export interface TriggerOptions {
   readonly client: Client;
   readonly log: Logger;
   readonly metrics: StarterMetrics;
+  /** Whether changes are taken in; when that begins, everything known is offered anew. */
+  readonly elected: () => boolean;
+  /** Whether hints may be sent right now; what is offered meanwhile waits. */
   readonly leading: () => boolean;
   readonly ownerKnown: (watch: LifecycleWatch, owner: ResourceRef) => boolean;
   readonly delivery?: HintDeliveryOptions;
@@ -84,7 +87,7 @@ export class Trigger {
     this.#options.metrics.events.inc({ kind: source.type.kind, news: decision.news });
     if (source.role === 'primary')
       this.#queue.setOperating(this.#keyOf(source, sighting), change.is === 'seen' && sighting.operating);
-    if (!this.#options.leading() || decision.is === 'drop') return;
+    if (!this.#options.elected() || decision.is === 'drop') return;
     if (decision.is === 'report') {
       this.#report(source, sighting, 'Invalid', decision.problem);
       return;

@@ -9,6 +9,7 @@ import { openTemporal } from '../../../starter/temporal-connection.ts';
 import { grpcCodeOf } from '../../../starter/temporal-errors.ts';
 import type { Hint } from '../../../workflows/shared/messages.ts';
 import { Lamps, lampWatch } from './lamp.ts';
+import { readServers } from './servers.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
 /** Everything in seconds where service has minutes, so that a test can live to see it. */
@@ -38,15 +39,18 @@ export class StarterStage implements AsyncDisposable {
   readonly client: Client;
   readonly kubernetesWire: TcpProxy;
   readonly temporalWire: TcpProxy;
+  readonly #kubeConfig: KubeConfig;
   readonly #connection: Connection;
   readonly #closers: (() => Promise<void>)[] = [];
 
   private constructor(parts: {
+    kubeConfig: KubeConfig;
     lamps: Lamps;
     connection: Connection;
     kubernetesWire: TcpProxy;
     temporalWire: TcpProxy;
   }) {
+    this.#kubeConfig = parts.kubeConfig;
     this.lamps = parts.lamps;
     this.#connection = parts.connection;
     this.client = new Client({ connection: parts.connection });
@@ -55,13 +59,13 @@ export class StarterStage implements AsyncDisposable {
   }
 
   static async open(): Promise<StarterStage> {
-    const config = new KubeConfig();
-    config.loadFromDefault();
-    const server = new URL(config.getCurrentCluster()?.server ?? '');
-    const [host = '127.0.0.1', port = '7233'] = temporalAddress().split(':');
+    const { kubeConfig, temporalAddress } = await readServers();
+    const server = new URL(kubeConfig.getCurrentCluster()?.server ?? '');
+    const [host = '127.0.0.1', port = '7233'] = temporalAddress.split(':');
     return new StarterStage({
-      lamps: await Lamps.open(new KubernetesApi(config)),
-      connection: await Connection.connect({ address: temporalAddress() }),
+      kubeConfig,
+      lamps: await Lamps.open(new KubernetesApi(kubeConfig)),
+      connection: await Connection.connect({ address: temporalAddress }),
       kubernetesWire: await TcpProxy.to(server.hostname, Number(server.port)),
       temporalWire: await TcpProxy.to(host, Number(port)),
     });
@@ -71,12 +75,10 @@ export class StarterStage implements AsyncDisposable {
   async start(
     options: { readonly leaseName?: string; readonly identity?: string } = {},
   ): Promise<{ readonly starter: Starter; readonly stop: () => Promise<void> }> {
-    const config = new KubeConfig();
-    config.loadFromDefault();
     const kubeConfig = new KubeConfig();
     kubeConfig.loadFromClusterAndUser(
       { name: 'wire', server: `https://127.0.0.1:${this.kubernetesWire.port}`, skipTLSVerify: true },
-      config.getCurrentUser() ?? { name: 'nobody' },
+      this.#kubeConfig.getCurrentUser() ?? { name: 'nobody' },
     );
     const temporal = openTemporal({ TEMPORAL_ADDRESS: `127.0.0.1:${this.temporalWire.port}` });
     const starter = new Starter({
@@ -144,6 +146,3 @@ export class StarterStage implements AsyncDisposable {
     await this.#connection.close();
   }
 }
-
-/** Where the engine of the tests listens. */
-export const temporalAddress = (): string => process.env['TEMPORAL_ADDRESS'] ?? '127.0.0.1:7233';
