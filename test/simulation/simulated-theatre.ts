@@ -4,6 +4,7 @@ import type { Lifecycle } from '../../workflows/shared/lifecycle.ts';
 import { resultOf } from '../../workflows/shared/failures.ts';
 import type { Command, PlanEnvelope } from '../../workflows/shared/plan.ts';
 import { currentAttempt, type ActivityImplementation } from './engine/attempts.ts';
+import { microtasksDone } from './engine/execution.ts';
 import { Engine, type EngineOptions } from './engine/engine.ts';
 import type { Closing } from './engine/history.ts';
 import { createLampRowActivities } from './lamp-row/activities.ts';
@@ -12,7 +13,7 @@ import { simulatedWorkflows } from './lamp-row/simulated-workflows.ts';
 import { LampWorld, memoryStore } from './lamp-row/world.ts';
 import type { OperationEnd, Theatre } from './theatre.ts';
 
-const PATIENCE_MS = 24 * 3_600_000;
+const PATIENCE_MS = 3_600_000;
 
 /** The example on the simulator, with its engine at hand. */
 export interface SimulatedTheatre extends Theatre {
@@ -35,12 +36,18 @@ export function simulatedTheatre(
   const until: Theatre['until'] = async (what, holds) => {
     const deadlineMs = engine.agenda.nowMs + PATIENCE_MS;
     while (!(await holds())) {
+      await microtasksDone();
       const nextMs = engine.agenda.nextMs;
       if (nextMs === null || nextMs > deadlineMs) {
         throw new Error(`it never came to pass that ${what}:\n${engine.journal.lines.slice(-40).join('\n')}`);
       }
       await engine.agenda.step();
     }
+  };
+  const query = async (workflowId: string, name: string): Promise<unknown> => {
+    // As on a server, a run that has not begun answers once it has.
+    await until(`${workflowId} answers`, () => engine.find(workflowId)?.answers ?? true);
+    return engine.query(workflowId, name);
   };
   return {
     engine,
@@ -62,9 +69,9 @@ export function simulatedTheatre(
       engine.signal(workflowId, name, input);
     },
     update: (ref, name, input) => engine.update(entityId(LIFECYCLE, ref), name, input),
-    status: async (ref) => engine.query(entityId(LIFECYCLE, ref), 'status') as EntityStatus,
-    plan: async (ref) => engine.query(entityId(LIFECYCLE, ref), 'plan') as PlanEnvelope<Command> | null,
-    progress: async (workflowId) => engine.query(workflowId, 'progress') as OperationProgress,
+    status: async (ref) => (await query(entityId(LIFECYCLE, ref), 'status')) as EntityStatus,
+    plan: async (ref) => (await query(entityId(LIFECYCLE, ref), 'plan')) as PlanEnvelope<Command> | null,
+    progress: async (workflowId) => (await query(workflowId, 'progress')) as OperationProgress,
     isOpen: async (workflowId) => engine.find(workflowId) !== null,
     async ended(ref) {
       const prefix = `${entityId(LIFECYCLE, ref)}/`;

@@ -43,9 +43,12 @@ export class EntityState<T extends LifecycleTypes> {
     this.#carried = { ...this.#carried, ...change };
   }
 
-  /** Takes the resource for the one that is remembered, or for a new one of which nothing is. */
+  /** Takes the resource for the one that is remembered, or for one of which only its own status tells. */
   recognise(served: Served): void {
+    const told = this.#carried.phase === null || this.#carried.uid !== served.uid;
     this.#carried = remember(this.#carried, served);
+    // What the status tells may be the middle of an operation that nobody carries on; what is no such phase has no row.
+    if (told && served.phase !== null) this.#go(this.#lifecycle.events.recovered);
   }
 
   /** Goes through events in order; a pair that the table does not have is the lifecycle's mistake, and told. */

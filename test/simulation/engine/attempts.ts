@@ -28,6 +28,7 @@ export interface SimulatedAttempt {
   readonly workflowId: string;
   nowMs(): number;
   sleep(ms: number): Promise<void>;
+  rest(ms: number): Promise<void>;
 }
 
 export type ActivityImplementation = (...args: readonly unknown[]) => Promise<unknown>;
@@ -152,12 +153,10 @@ export class ScheduledActivity {
       number,
       workflowId: this.#workflowId,
       nowMs: () => this.#at.agenda.nowMs,
+      rest: (ms) => this.#rest(number, ms),
       sleep: (ms) =>
         new Promise((resolve, reject) => {
-          this.#at.agenda.in(ms, () => {
-            // A dead attempt sleeps for ever.
-            if (this.#counts(number)) resolve();
-          });
+          void this.#rest(number, ms).then(resolve);
           if (this.#counts(number)) {
             this.#interrupt = () => {
               if (this.#counts(number)) reject(new CancelledFailure('CANCELLED'));
@@ -165,6 +164,15 @@ export class ScheduledActivity {
           }
         }),
     };
+  }
+
+  #rest(number: number, ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#at.agenda.in(ms, () => {
+        // A dead attempt sleeps for ever.
+        if (this.#counts(number)) resolve();
+      });
+    });
   }
 
   #counts(number: number): boolean {

@@ -70,6 +70,11 @@ export class Run {
     return next;
   }
 
+  /** Whether its code has said which messages it takes. */
+  get answers(): boolean {
+    return this.#execution.handlers.query !== undefined;
+  }
+
   query(name: string): unknown {
     return this.#execution.handlers.query?.(name);
   }

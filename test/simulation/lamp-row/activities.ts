@@ -1,3 +1,4 @@
+import type { ResourceRef } from '../../../workflows/shared/messages.ts';
 import { failure } from '../../../workflows/shared/failures.ts';
 import type { LampRowActivities, RowTarget } from './contract.ts';
 import { keyOf, type ActivityName, type LampWorld, type WorldRow, type WorldState } from './world.ts';
@@ -9,17 +10,28 @@ export interface Attempt {
   nowMs(): number;
   /** Waits, and throws when the attempt is cancelled meanwhile. */
   sleep(ms: number): Promise<void>;
+  /** Waits, whatever happens. */
+  rest(ms: number): Promise<void>;
 }
 
 const POLL_MS = 50;
+/** What may not be left in the middle, and so ends in its own time when it is cancelled. */
+const STUBBORN: ReadonlySet<ActivityName> = new Set(['screwInLamp', 'discardLamp']);
 
 /** The activities of the example, each safe to repeat: it looks first, and finding the work done is success. */
 export function createLampRowActivities(world: LampWorld, attempt: () => Attempt): LampRowActivities {
-  const enter = async (name: ActivityName): Promise<Attempt> => {
+  const enter = async (name: ActivityName, ref: ResourceRef): Promise<Attempt> => {
     const current = attempt();
-    while (world.state.held.includes(name)) await current.sleep(POLL_MS);
-    const refusal = world.change((state) => takeFailure(state, name));
-    if (refusal !== undefined) throw failure(refusal.code, refusal.message);
+    while (world.catches(ref, name)) {
+      if (world.hasHeard(ref, name)) await current.rest(POLL_MS);
+      else
+        await current.sleep(POLL_MS).catch((error: unknown) => {
+          if (!STUBBORN.has(name)) throw error;
+          world.hears(ref, name);
+        });
+    }
+    const refusal = world.takeFailure(ref, name);
+    if (refusal !== null) throw failure(refusal.code, refusal.message);
     return current;
   };
   const act = async <T>(
@@ -27,7 +39,7 @@ export function createLampRowActivities(world: LampWorld, attempt: () => Attempt
     target: RowTarget,
     effect: (row: WorldRow, note: (text: string) => void, attempt: Attempt) => T,
   ): Promise<T> => {
-    const current = await enter(name);
+    const current = await enter(name, target.ref);
     return world.change((state) =>
       effect(
         fenced(state, target),
@@ -38,7 +50,7 @@ export function createLampRowActivities(world: LampWorld, attempt: () => Attempt
   };
   return {
     async observeLampRow(ref) {
-      const current = await enter('observeLampRow');
+      const current = await enter('observeLampRow', ref);
       const row = world.row(ref);
       if (row === null) return null;
       const { status, news: _news, lamps, ...rest } = row;
@@ -62,7 +74,7 @@ export function createLampRowActivities(world: LampWorld, attempt: () => Attempt
         return { attempts: current.number };
       }),
     async awaitLampWarm(target) {
-      const current = await enter('awaitLampWarm');
+      const current = await enter('awaitLampWarm', target.ref);
       for (;;) {
         const lamp = fenced(world.state, target).lamps.find((one) => one.socket === target.socket);
         if (lamp === undefined)
@@ -76,7 +88,7 @@ export function createLampRowActivities(world: LampWorld, attempt: () => Attempt
     discardLamp: (target) =>
       act('discardLamp', target, (row, note) => takeOut(row, target.socket, 'discard', note)),
     async releaseLampRow(target) {
-      await enter('releaseLampRow');
+      await enter('releaseLampRow', target.ref);
       world.change((state) => {
         const row = state.rows[keyOf(target.ref)];
         if (row?.uid === target.uid) delete state.rows[keyOf(target.ref)];
@@ -102,10 +114,4 @@ function takeOut(row: WorldRow, socket: number, how: string, note: (text: string
   if (!row.lamps.some((lamp) => lamp.socket === socket)) return;
   row.lamps = row.lamps.filter((lamp) => lamp.socket !== socket);
   note(`${how} ${socket}`);
-}
-
-function takeFailure(state: WorldState, name: ActivityName): WorldState['failing'][number] | undefined {
-  const refusal = state.failing.find((one) => one.activity === name && one.times > 0);
-  if (refusal !== undefined) refusal.times -= 1;
-  return refusal;
 }

@@ -25,14 +25,26 @@ export interface WorldRow {
   news: News[];
 }
 
+/** An activity that fails so many times. */
+export interface PlannedFailure {
+  readonly activity: ActivityName;
+  readonly code: FailureCode;
+  readonly message: string;
+  times: number;
+}
+
 /** All that there is, as JSON, so that it can be kept in a file that several processes share. */
 export interface WorldState {
   uids: number;
   warmMs: number;
   rows: Record<string, WorldRow>;
-  /** Activities that do not come back until they are let go. */
-  held: ActivityName[];
-  failing: { activity: ActivityName; code: FailureCode; message: string; times: number }[];
+  /** Activities that do not come back until they are let go, each with its row. */
+  held: string[];
+  /** Those of them that have been called and are waiting to be let go. */
+  caught: string[];
+  /** Those that were cancelled, took note of it, and go on all the same. */
+  heard: string[];
+  failing: (PlannedFailure & { row: string })[];
   /** Every effect in order, in words. */
   effects: string[];
   /** Every status that was written, by whom. */
@@ -50,6 +62,8 @@ const nothing: WorldState = {
   warmMs: 1_000,
   rows: {},
   held: [],
+  caught: [],
+  heard: [],
   failing: [],
   effects: [],
   writes: [],
@@ -148,17 +162,53 @@ export class LampWorld {
     });
   }
 
-  hold(activity: ActivityName): void {
-    this.change((state) => void state.held.push(activity));
+  hold(ref: ResourceRef, activity: ActivityName): void {
+    this.change((state) => void state.held.push(`${activity} ${keyOf(ref)}`));
   }
 
-  letGo(activity: ActivityName): void {
-    this.change((state) => void (state.held = state.held.filter((held) => held !== activity)));
+  letGo(ref: ResourceRef, activity: ActivityName): void {
+    const key = `${activity} ${keyOf(ref)}`;
+    this.change((state) => {
+      state.held = state.held.filter((held) => held !== key);
+      state.caught = state.caught.filter((held) => held !== key);
+    });
   }
 
-  /** Lets an activity fail so many times. */
-  fail(activity: ActivityName, code: FailureCode, message: string, times = 1): void {
-    this.change((state) => void state.failing.push({ activity, code, message, times }));
+  /** Whether an activity has to wait; it is then known to be waiting. */
+  catches(ref: ResourceRef, activity: ActivityName): boolean {
+    const key = `${activity} ${keyOf(ref)}`;
+    const { held, caught } = this.state;
+    if (held.includes(key) && !caught.includes(key)) this.change((state) => void state.caught.push(key));
+    return held.includes(key);
+  }
+
+  /** Notes that an activity was told to stop while it waited. */
+  hears(ref: ResourceRef, activity: ActivityName): void {
+    this.change((state) => void state.heard.push(`${activity} ${keyOf(ref)}`));
+  }
+
+  hasHeard(ref: ResourceRef, activity: ActivityName): boolean {
+    return this.state.heard.includes(`${activity} ${keyOf(ref)}`);
+  }
+
+  hasCaught(ref: ResourceRef, activity: ActivityName): boolean {
+    return this.state.caught.includes(`${activity} ${keyOf(ref)}`);
+  }
+
+  fail(ref: ResourceRef, failure: PlannedFailure): void {
+    this.change((state) => void state.failing.push({ ...failure, row: keyOf(ref) }));
+  }
+
+  /** Takes the next planned failure of an activity, if there is one. */
+  takeFailure(ref: ResourceRef, activity: ActivityName): PlannedFailure | null {
+    return this.change(({ failing }) => {
+      const next = failing.find(
+        (one) => one.activity === activity && one.row === keyOf(ref) && one.times > 0,
+      );
+      if (next === undefined) return null;
+      next.times -= 1;
+      return next;
+    });
   }
 
   /** The hint that a watch gives for a row. */

@@ -1,0 +1,4 @@
+import { describeCore } from '../conformance/core/suite.ts';
+import { simulatedTheatre } from './simulated-theatre.ts';
+
+describeCore('the simulator', async () => simulatedTheatre());
