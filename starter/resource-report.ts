@@ -60,7 +60,7 @@ export async function applyCondition(
   return condition === null || textOf(before, 'message') !== condition.message || !sameStatus;
 }
 
-/** Records an Event on an object; the same one again raises its count. */
+/** Records an Event on an object; the same one again is brought up to date. */
 export async function recordEvent(
   api: KubernetesApi,
   object: ReportedObject,
@@ -91,18 +91,10 @@ export async function recordEvent(
     await api.request(resourcePath(EVENTS, { namespace: object.namespace }), { method: 'POST', body });
   } catch (error) {
     if (!isRefusal(error, 409)) throw error;
-    await repeatEvent(api, resourcePath(EVENTS, { namespace: object.namespace, name }), now);
+    const path = resourcePath(EVENTS, { namespace: object.namespace, name });
+    const patch = { lastTimestamp: now };
+    await api.request(path, { method: 'PATCH', contentType: 'application/merge-patch+json', body: patch });
   }
-}
-
-async function repeatEvent(api: KubernetesApi, path: string, now: string): Promise<void> {
-  const present = await readObject(api, path);
-  if (present === null) return;
-  await api.request(path, {
-    method: 'PATCH',
-    contentType: 'application/merge-patch+json',
-    body: { count: Number(fieldOf(present, 'count') ?? 1) + 1, lastTimestamp: now },
-  });
 }
 
 async function readObject(api: KubernetesApi, path: string): Promise<unknown> {
