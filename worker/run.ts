@@ -56,6 +56,7 @@ export async function runWorker(config: WorkerConfig, parts: WorkerParts = {}): 
     metrics.registry,
     `http://${coreMetrics}/metrics`,
   );
+  logger.info({ port: server.port }, 'probes and metrics are served');
   const stopped = stopBySignal(() => worker, logger);
   const freezes = watchFreezes();
   const say = (why: string): void => void (starting = why);
@@ -81,10 +82,7 @@ export async function runWorker(config: WorkerConfig, parts: WorkerParts = {}): 
       interceptors: { activity: [createAttemptGuard(freezes), ...(parts.interceptors ?? [])] },
     });
     if (stopped.aborted) worker.shutdown();
-    logger.info(
-      { taskQueue: config.KEELSON_TASK_QUEUE, namespace: temporal.namespace, port: server.port },
-      'ready for work',
-    );
+    logger.info({ taskQueue: config.KEELSON_TASK_QUEUE, namespace: temporal.namespace }, 'ready for work');
     await worker.run();
     await temporal.connection.close();
     logger.info('stopped');

@@ -1,4 +1,4 @@
-import { ActivityCancellationType, proxyActivities, type UntypedActivities } from '@temporalio/workflow';
+import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 
 /** One activity to be called, and its time-outs. */
 export interface Call {
@@ -10,7 +10,7 @@ export interface Call {
 
 /** Calls one activity by name, as an operation would. */
 export async function callActivity(call: Call): Promise<unknown> {
-  const activities = proxyActivities<UntypedActivities>({
+  const activities = proxyActivities({
     startToCloseTimeout: call.startToCloseMs,
     heartbeatTimeout: call.heartbeatMs,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
