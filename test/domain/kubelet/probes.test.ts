@@ -25,10 +25,9 @@ describe('the verdict of a probe', () => {
     ['startup', '--', 'unknown'],
     ['startup', '---', 'failure'],
   ] satisfies [ProbeKind, string, string][])('%s after "%s" is %s', (kind, answers, verdict) => {
-    const end = answers.split('').reduce(
-      (state, answer) => advanceProbe(state, answer === '+', thresholds),
-      createProbeState(kind),
-    );
+    const end = answers
+      .split('')
+      .reduce((state, answer) => advanceProbe(state, answer === '+', thresholds), createProbeState(kind));
     expect(end.verdict).toBe(verdict);
   });
 });

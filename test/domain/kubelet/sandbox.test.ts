@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { buildRootArguments } from '../../../deploy/local/kubelet/container/root.ts';
+import { buildRootArguments, resolveTarget } from '../../../deploy/local/kubelet/container/root.ts';
 import type { ReadRoot, RootEntry } from '../../../deploy/local/kubelet/container/root.ts';
 import { buildSandboxArguments } from '../../../deploy/local/kubelet/container/sandbox.ts';
 import { buildTermination } from '../../../deploy/local/kubelet/container/termination.ts';
@@ -14,7 +14,7 @@ const tree: Readonly<Record<string, readonly string[]>> = {
   '/usr/local/bin': [],
   '/etc': ['hosts', 'ssl/'],
   '/etc/ssl': [],
-  '/var': ['lib/'],
+  '/var': ['lib/', 'run -> /run'],
   '/var/lib': [],
 };
 
@@ -50,12 +50,22 @@ describe('the root of a container', () => {
     );
   });
 
-  test('follows links on the way to a target', () => {
-    expect(rootOf('/', ['/usr/local/etc/app'])).toBe(rootOf('/', ['/etc/app']));
+  test.each([
+    ['/usr/local/etc/app', '/etc/app'],
+    ['/bin/sh', '/usr/bin/sh'],
+    ['/data/x', '/data/x'],
+    ['/', '/'],
+  ])('leads from %s to %s by its links', (path, resolved) => {
+    expect(resolveTarget('/', read, path)).toBe(resolved);
+  });
+
+  test('does not follow links of the machine that the container cannot see', () => {
+    expect(resolveTarget('/', read, '/var/run/x')).toBe('/var/run/x');
+    expect(resolveTarget('/image', read, '/var/run/x')).toBe('/run/x');
   });
 
   test('needs nothing for a target outside of what it shows', () => {
-    expect(rootOf('/', ['/data', '/srv/a/b'])).toBe(rootOf('/', []));
+    expect(rootOf('/', ['/data', '/srv/a/b', '/var/lib/app'])).toBe(rootOf('/', []));
   });
 });
 

@@ -27,7 +27,7 @@ export function buildRootArguments(
   targets: readonly string[],
 ): readonly string[] {
   const opened = new Set(['/']);
-  for (const target of targets) openWay(read, target, opened);
+  for (const target of targets) openWay(root, read, target, opened);
   const args: string[] = [];
   for (const directory of [...opened].sort()) {
     if (directory !== '/') args.push('--dir', directory);
@@ -45,26 +45,39 @@ function isShown(root: string, name: string): boolean {
   return root === '/' ? machineDirectories.has(name) : !ownDirectories.has(name);
 }
 
-/** Marks the directories above a target that must be assembled; links on the way are followed within the root. */
-function openWay(read: ReadRoot, target: string, opened: Set<string>): void {
+/** Marks the directories above a target that must be assembled, if the image does not have the target itself. */
+function openWay(root: string, read: ReadRoot, target: string, opened: Set<string>): void {
+  const names = target.split('/').filter((name) => name !== '');
+  if (!isShown(root, names[0] ?? '')) return;
   const way: string[] = [];
   let path = '/';
-  let names = target.split('/').filter((name) => name !== '');
-  for (let hops = 0; names.length > 0 && hops < 64; hops += 1) {
-    const entry = read(path)?.find((each) => each.name === names[0]);
+  for (const name of names) {
+    const entry = read(path)?.find((each) => each.name === name);
     if (entry === undefined) {
       for (const directory of way) opened.add(directory);
       return;
     }
-    if (entry.kind === 'link') {
-      const resolved = posix.resolve(path, entry.target ?? '');
-      names = [...resolved.split('/').filter((name) => name !== ''), ...names.slice(1)];
-      path = '/';
-      way.length = 0;
-      continue;
-    }
-    path = posix.join(path, entry.name);
-    names = names.slice(1);
+    path = posix.join(path, name);
     if (entry.kind === 'directory') way.push(path);
   }
+}
+
+/** Where a path of the container really is: links are followed here, because bubblewrap would follow them outside. */
+export function resolveTarget(root: string, read: ReadRoot, target: string): string {
+  let names = target.split('/').filter((name) => name !== '');
+  let path = '/';
+  for (let hops = 0; names.length > 0 && hops < 64; hops += 1) {
+    const [name = '', ...rest] = names;
+    if (path === '/' && !isShown(root, name)) return posix.join('/', ...names);
+    const entry = read(path)?.find((each) => each.name === name);
+    if (entry?.kind === 'link') {
+      const resolved = posix.resolve(path, entry.target ?? '');
+      names = [...resolved.split('/').filter((each) => each !== ''), ...rest];
+      path = '/';
+    } else {
+      path = posix.join(path, name);
+      names = rest;
+    }
+  }
+  return path;
 }

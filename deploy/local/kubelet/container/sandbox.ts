@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { buildRootArguments } from './root.ts';
+import { buildRootArguments, resolveTarget } from './root.ts';
 import type { ReadRoot } from './root.ts';
 
 /** A file or directory of the machine that a container sees at a path of its own. */
@@ -32,14 +32,18 @@ export const descriptors = { status: 3, info: 4 } as const;
  * it ends all that it started ends, and a signal that it does not handle does nothing but SIGKILL.
  */
 export function buildSandboxArguments(spec: SandboxSpec): string[] {
-  const mounts = [...spec.mounts].sort((a, b) => (a.target < b.target ? -1 : 1));
+  const resolve = (path: string): string => resolveTarget(spec.root, spec.readRoot, path);
+  const mounts = spec.mounts
+    .map((mount) => ({ ...mount, target: resolve(mount.target) }))
+    .sort((a, b) => (a.target < b.target ? -1 : 1));
+  const workingDir = resolve(spec.workingDir);
   const targets = mounts.map((mount) => mount.target).filter((target) => !target.startsWith('/dev/'));
-  const standsInMount = mounts.some((mount) => isWithin(spec.workingDir, mount.target));
-  if (!standsInMount) targets.push(spec.workingDir);
+  const standsInMount = mounts.some((mount) => isWithin(workingDir, mount.target));
+  if (!standsInMount) targets.push(workingDir);
   const separation = ['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--hostname', spec.hostname];
   const reports = ['--json-status-fd', String(descriptors.status), '--info-fd', String(descriptors.info)];
   const kernel = ['--ro-bind-try', '/sys', '/sys', '--proc', '/proc', '--dev', '/dev'];
-  const scratch = ['/tmp', '/run', '/var/tmp', '/root', ...(standsInMount ? [] : [spec.workingDir])];
+  const scratch = ['/tmp', '/run', '/var/tmp', '/root', ...(standsInMount ? [] : [workingDir])];
   return [
     ...separation,
     '--as-pid-1',
@@ -50,7 +54,7 @@ export function buildSandboxArguments(spec: SandboxSpec): string[] {
     ...scratch.flatMap((path) => ['--dir', path]),
     ...mounts.flatMap(({ source, target, readOnly }) => [readOnly ? '--ro-bind' : '--bind', source, target]),
     '--chdir',
-    spec.workingDir,
+    workingDir,
     '--',
     ...spec.command,
   ];

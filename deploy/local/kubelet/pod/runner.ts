@@ -51,7 +51,10 @@ export class PodRunner {
     this.record = saved ?? createPodRecord(pod, context.name);
     this.record.prepared = false;
     if (this.record.address !== undefined) context.addresses.reserve(this.record.address);
-    for (const container of this.containers()) this.runnerOf(container.name).adopt(container);
+    for (const container of this.containers()) {
+      if (this.record.containers[container.name] !== undefined)
+        this.runnerOf(container.name).adopt(container);
+    }
     this.wake();
   }
 
