@@ -51,10 +51,14 @@ export function checkPorts(home: Home, parts: readonly Part[], portOffset: numbe
   const list = strangers.map(
     (holder) => `${holder.port} for ${owners.get(holder.port)} by ${describe(holder)}`,
   );
-  throw new StackError(
-    `${strangers.length === 1 ? 'a port is' : 'ports are'} taken: ${list.join('; ')}`,
-    'End that process, or choose other ports with --port-offset N (100, 200, …).',
-  );
+  throw new PortsTaken(`${strangers.length === 1 ? 'a port is' : 'ports are'} taken: ${list.join('; ')}`);
+}
+
+/** Somebody else listens where a part would have to. */
+export class PortsTaken extends StackError {
+  constructor(message: string) {
+    super(message, 'End that process, or choose other ports with --port-offset N (100, 200, …).');
+  }
 }
 
 function describe({ pid, program }: PortHolder): string {

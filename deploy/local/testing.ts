@@ -6,14 +6,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openHome, pathOf } from './home.ts';
 import type { Component, Home } from './home.ts';
 import { KubernetesApi } from './kubernetes/api.ts';
-import { findPortHolders } from './ports.ts';
+import { findFreeOffset, startOnFreePorts } from './free-ports.ts';
 import { isAlive, signal } from './process-table.ts';
 import type { ProcessIdentity } from './process-table.ts';
-import { PARTS } from './parts/index.ts';
 import { silentProgress } from './progress.ts';
 import type { Progress } from './progress.ts';
 import { contextOf, findPart, readSettings } from './settings.ts';
-import { StackError } from './stack-error.ts';
 import { startStack } from './start.ts';
 import { readState } from './state.ts';
 import { purgeHome, stopStack } from './stop.ts';
@@ -63,7 +61,6 @@ export interface TestStackOptions {
 
 const POLL_MS = 50;
 const LIMIT_MS = 120_000;
-const ATTEMPTS = 8;
 
 /** The variable that names the stack of a test run, for the processes of that run. */
 export const TEST_STACK_VARIABLE = 'KEELSON_TEST_STACK';
@@ -79,27 +76,15 @@ export async function useStack(): Promise<StackHandle> {
 export async function startTestStack(
   options: TestStackOptions = {},
 ): Promise<StackHandle & { stop(): Promise<void> }> {
-  const home = mkdtempSync(join(tmpdir(), 'keelson-test-'));
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await startStack({
-        homeDirectory: home,
-        portOffset: findFreeOffset(),
-        progress: options.progress ?? silentProgress,
-        signal: options.signal ?? new AbortController().signal,
-        ...(options.withParts === undefined ? {} : { withParts: options.withParts }),
-        ...(options.onlyParts === undefined ? {} : { onlyParts: options.onlyParts }),
-      });
-      break;
-    } catch (error) {
-      // Another test run may have taken a port between the look and the start.
-      const taken = error instanceof StackError && /^(a port is|ports are) taken/.test(error.message);
-      if (taken && attempt < ATTEMPTS) continue;
-      purgeHome(openHome(home));
-      throw error;
-    }
+  const homeDirectory = mkdtempSync(join(tmpdir(), 'keelson-test-'));
+  try {
+    const quiet = { progress: silentProgress, signal: new AbortController().signal };
+    await startOnFreePorts({ ...quiet, ...options, homeDirectory, portOffset: findFreeOffset() });
+  } catch (error) {
+    purgeHome(openHome(homeDirectory));
+    throw error;
   }
-  return { ...attachStack(home), stop: () => stopTestStack(home) };
+  return { ...attachStack(homeDirectory), stop: () => stopTestStack(homeDirectory) };
 }
 
 /** A handle on a stack that runs in this directory. */
@@ -175,21 +160,6 @@ async function stopTestStack(directory: string): Promise<void> {
   await stopStack(home, silentProgress);
   purgeHome(home);
 }
-
-/** An offset at which every port of every part is free; below the range from which outgoing connections take theirs. */
-export function findFreeOffset(): number {
-  const bases = PARTS.flatMap((part) => Object.values(part.ports));
-  const start = randomBytes(1).readUInt8(0) % OFFSETS;
-  for (let step = 0; step < OFFSETS; step += 1) {
-    const offset = FIRST_OFFSET + ((start + step) % OFFSETS) * OFFSET_STEP;
-    if (findPortHolders(bases.map((port) => port + offset)).length === 0) return offset;
-  }
-  throw new StackError('no offset has all ports free', 'Stop other stacks first.');
-}
-
-const FIRST_OFFSET = 3_000;
-const OFFSET_STEP = 110;
-const OFFSETS = 90;
 
 async function awaitThat<T>(what: string, look: () => T | undefined): Promise<T> {
   const deadline = Date.now() + LIMIT_MS;

@@ -1,5 +1,4 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
 import type { KubernetesApi, KubernetesObject } from './api.ts';
@@ -13,18 +12,20 @@ interface ResourceType {
   readonly namespaced: boolean;
 }
 
-/** Every object in the YAML files of a directory of this project; none when it has no such directory. */
+/** Every object in the YAML files of a directory below `deploy/`; none when there is no such directory. */
 export function readManifests(directory: string): readonly KubernetesObject[] {
-  const path = fileURLToPath(new URL(`../../${directory}`, import.meta.url));
+  const path = absolute(directory);
   if (!existsSync(path)) return [];
   return readdirSync(path)
     .filter((name) => name.endsWith('.yaml') && name !== 'kustomization.yaml')
-    .sort()
-    .flatMap((name) =>
-      parseAllDocuments(readFileSync(join(path, name), 'utf8')).map((document) =>
-        toObject(document.toJS(), name),
-      ),
-    );
+    .sort((one, other) => one.localeCompare(other))
+    .flatMap((name) => readManifest(`${directory}/${name}`));
+}
+
+/** Every object in a YAML file below `deploy/`. */
+export function readManifest(file: string): readonly KubernetesObject[] {
+  const documents = parseAllDocuments(readFileSync(absolute(file), 'utf8'));
+  return documents.map((document) => toObject(document.toJS(), file));
 }
 
 /** Applies objects by server-side apply, so that applying them again changes nothing. */
@@ -56,4 +57,8 @@ function toObject(value: unknown, file: string): KubernetesObject {
   const name: unknown = Reflect.get(Object(Reflect.get(Object(value), 'metadata')), 'name');
   if (typeof name !== 'string') throw new Error(`${file} holds something that is no Kubernetes object`);
   return value as KubernetesObject;
+}
+
+function absolute(path: string): string {
+  return fileURLToPath(new URL(`../../${path}`, import.meta.url));
 }

@@ -4,7 +4,10 @@ import { starter, worker } from './keelson.ts';
 import { kubeApiserver } from './kube-apiserver.ts';
 import { kubeControllerManager } from './kube-controller-manager.ts';
 import { kubeScheduler } from './kube-scheduler.ts';
+import { mariadb } from './mariadb.ts';
+import { moto } from './moto.ts';
 import { nodes } from './nodes.ts';
+import { prometheus } from './prometheus.ts';
 import { provisioner } from './provisioner.ts';
 import { temporal } from './temporal.ts';
 
@@ -20,4 +23,7 @@ export const PARTS: readonly Part[] = [
   worker,
   starter,
   etcdPool,
+  mariadb,
+  moto,
+  prometheus,
 ];

@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { findFreeOffset } from '../../../deploy/local/free-ports.ts';
 import { openHome } from '../../../deploy/local/home.ts';
 import { findMarked } from '../../../deploy/local/marks.ts';
 import { explainFileError } from '../../../deploy/local/stack-error.ts';
 import { silentProgress } from '../../../deploy/local/progress.ts';
 import { readState } from '../../../deploy/local/state.ts';
 import { stopStack } from '../../../deploy/local/stop.ts';
-import { findFreeOffset, useStack } from '../../../deploy/local/testing.ts';
+import { useStack } from '../../../deploy/local/testing.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../../bin/keelson.mjs', import.meta.url));
 let directory: string;

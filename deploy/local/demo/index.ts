@@ -1,0 +1,5 @@
+import type { Scene } from './scene.ts';
+import { valkeyCluster } from './valkey-cluster.ts';
+
+/** Every scene, in the order in which they are shown. */
+export const SCENES: readonly Scene[] = [valkeyCluster];

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import type { Act, Scene, Stage } from '../../deploy/local/demo/scene.ts';
+import { pathOf } from '../../deploy/local/home.ts';
+import type { Home } from '../../deploy/local/home.ts';
+import { KubernetesApi } from '../../deploy/local/kubernetes/api.ts';
+import { command as watchCommand } from './commands/watch.ts';
+import { say } from './output.ts';
+
+/** How one act of a scene ended. */
+export interface ActResult {
+  readonly resource: string;
+  readonly title: string;
+  readonly tookMs: number;
+  /** What was wrong, in words; null when all went well. */
+  readonly failure: string | null;
+}
+
+/** How long an operation may take to begin after its cause, and each call to the engine. */
+const BEGIN_SECONDS = 60;
+const CALL_SECONDS = 20;
+
+/** Plays the acts of a scene in a namespace of their own; after one that fails the rest are left out. */
+export async function playScene(
+  home: Home,
+  scene: Scene,
+  signal: AbortSignal,
+): Promise<readonly ActResult[]> {
+  const api = new KubernetesApi(pathOf.kubeconfig(home, 'admin'));
+  const namespace = `demo-${randomBytes(2).toString('hex')}`;
+  const results: ActResult[] = [];
+  try {
+    await api.send('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
+    for (const act of scene.acts) {
+      signal.throwIfAborted();
+      const result = await playAct({ api, namespace }, scene, act);
+      results.push(result);
+      if (result.failure !== null) break;
+    }
+  } finally {
+    api.close();
+  }
+  return results;
+}
+
+async function playAct(stage: Stage, scene: Scene, act: Act): Promise<ActResult> {
+  const resource = `${scene.lifecycle}/${stage.namespace}/${scene.resource}`;
+  const begin = Date.now();
+  const end = (failure: string | null): ActResult => ({
+    resource,
+    title: act.title,
+    tookMs: Date.now() - begin,
+    failure,
+  });
+  say(`\n▶ ${act.title}`);
+  try {
+    await act.begin(stage);
+    await watchCommand().parseAsync(
+      [resource, '--wait', String(BEGIN_SECONDS), '--timeout', String(CALL_SECONDS)],
+      { from: 'user' },
+    );
+    await act.check(stage);
+    return end(null);
+  } catch (error) {
+    const failure = error instanceof Error ? error.message : String(error);
+    say(`✗ ${failure}`);
+    return end(failure);
+  }
+}
