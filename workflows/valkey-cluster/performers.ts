@@ -67,11 +67,14 @@ export const performersOf = (
 
   async ForgetNode({ nodes }, summary) {
     const { cluster, pods } = run.observed;
-    const leaves = (pod: ValkeyPod): boolean => pod.nodeId !== null && nodes.includes(pod.nodeId);
+    const leaving = new Set(
+      run.input.plan.steps.flatMap((step) => (step.kind === 'ForgetNode' ? step.nodes : [])),
+    );
+    const members = pods.filter((pod) => pod.nodeId !== null);
     return run.port.wait(summary).forgetValkeyNodes({
       access: buildAccess(cluster),
-      servers: serversOf(pods.filter((pod) => pod.nodeId !== null && !leaves(pod))),
-      leaving: serversOf(pods.filter(leaves)),
+      servers: serversOf(members.filter((pod) => !leaving.has(pod.nodeId ?? ''))),
+      leaving: serversOf(members.filter((pod) => nodes.includes(pod.nodeId ?? ''))),
       nodeIds: nodes,
     });
   },

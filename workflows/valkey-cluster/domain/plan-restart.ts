@@ -15,11 +15,11 @@ function draftShard(context: PlanContext, view: ShardView): readonly Draft[] {
   const stale = stalePods(context, view);
   const master = view.master?.pod;
   const replicas = stale.filter((pod) => pod.name !== master);
-  const drafts = replicas.map((pod) => restart(pod, 'a replica'));
+  const drafts = replicas.map((pod) => restart(pod, `a replica of shard ${view.shard}`));
   const last = stale.find((pod) => pod.name === master);
   const heir = view.replicas.find((node) => node.ready) ?? view.replicas[0];
   if (last === undefined) return drafts;
-  if (heir === undefined) return [...drafts, restart(last, 'the only node')];
+  if (heir === undefined) return [...drafts, restart(last, `the only node of shard ${view.shard}`)];
   return [
     ...drafts,
     {
@@ -29,7 +29,7 @@ function draftShard(context: PlanContext, view: ShardView): readonly Draft[] {
       to: heir.pod,
       reason: `${last.name} is the master of shard ${view.shard} and must restart: ${heir.pod} takes over`,
     },
-    restart(last, 'a replica by now'),
+    restart(last, `a replica of shard ${view.shard} by now`),
   ];
 }
 
@@ -37,7 +37,7 @@ const restart = (pod: ValkeyPod, what: string): Draft => ({
   kind: 'RestartPod',
   shard: pod.shard,
   pod: pod.name,
-  reason: `${pod.name} runs with settings that only a restart changes; it is ${what} of shard ${pod.shard}`,
+  reason: `${pod.name} runs with settings that only a restart changes; it is ${what}`,
 });
 
 /** Pods without a known template are left alone: they may be on their way up. */

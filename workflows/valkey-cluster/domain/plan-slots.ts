@@ -22,7 +22,7 @@ function draftMove(context: PlanContext, move: Move): Draft {
   const { leaving, wish } = context;
   const held = countHeld(context, move.from);
   const reason = leaving.some((view) => view.shard === move.from)
-    ? `shard ${move.from} leaves, and shard ${move.to} takes ${move.slotCount} of its ${held} slots`
+    ? `shard ${move.from} leaves, and shard ${move.to} takes ${move.slotCount === held ? 'all' : move.slotCount} of its ${held} slots`
     : `shard ${move.from} holds ${held} slots, more than its share among ${wish.masters}: ${move.slotCount} go to shard ${move.to}`;
   const facts = measure(context, move, held);
   return { kind: 'MigrateSlots', ...move, reason, ...(facts === null ? {} : { facts }) };

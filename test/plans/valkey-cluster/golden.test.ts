@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { renderPlan } from '../../../starter/cli/render/plan-text.ts';
+import { judgePlan } from '../../../workflows/shared/guards.ts';
+import { envelope } from '../../../workflows/shared/plan.ts';
+import { GUARDS } from '../../../workflows/valkey-cluster/domain/guards.ts';
+import type { ValkeyPod } from '../../../workflows/valkey-cluster/domain/observation.ts';
+import {
+  planValkeyCluster,
+  type PlanOptions,
+  type ValkeyWish,
+} from '../../../workflows/valkey-cluster/domain/plan.ts';
+import type { ValkeyTopology } from '../../../workflows/valkey-cluster/domain/topology.ts';
+import { sampleCluster } from '../../domain/valkey-cluster/sample-cluster.ts';
+import { clusterNodes, freshNode } from './simulated-cluster.ts';
+
+const THREE = [5461, 5461, 5462];
+const MIB = 2 ** 20;
+
+interface Story {
+  readonly topology: ValkeyTopology;
+  readonly wish: ValkeyWish;
+  readonly options?: PlanOptions;
+}
+
+const wish = (masters: number, replicasPerMaster: number): ValkeyWish => ({ masters, replicasPerMaster });
+
+const heavy = (usedMiB: number): ValkeyTopology => ({
+  nodes: clusterNodes([4096, 4096, 4096, 4096], 0).map((node) => ({
+    ...node,
+    keys: 40_960,
+    usedMemory: usedMiB * MIB,
+    maxMemory: 768 * MIB,
+    version: '9.1.2',
+  })),
+});
+
+const podOf = (name: string, shard: number, templateHash: string): ValkeyPod => ({
+  name,
+  uid: `uid-of-${name}`,
+  shard,
+  ip: '127.0.0.1',
+  node: 'node-1',
+  zone: 'zone-1',
+  phase: 'Running',
+  ready: true,
+  terminating: false,
+  image: 'valkey/valkey:9.1.2',
+  templateHash,
+  waiting: null,
+  nodeId: null,
+});
+
+const healthy = clusterNodes(THREE, 1);
+
+const STORIES: Readonly<Record<string, Story>> = {
+  'create 3 masters with a replica each': { topology: { nodes: [] }, wish: wish(3, 1) },
+  'go on with a creation that ended after two assignments': {
+    topology: { nodes: clusterNodes([5461, 5461, 0], 0) },
+    wish: wish(3, 1),
+    options: { formed: false },
+  },
+  'scale up from 3 to 4 masters': { topology: { nodes: healthy }, wish: wish(4, 1) },
+  'scale down from 6 to 3 masters': {
+    topology: { nodes: clusterNodes([2730, 2731, 2731, 2730, 2731, 2731], 1) },
+    wish: wish(3, 1),
+  },
+  'add a second replica': { topology: { nodes: healthy }, wish: wish(3, 2) },
+  'remove a replica whose pod is the master': {
+    topology: { nodes: clusterNodes(THREE, 1, 1) },
+    wish: wish(3, 0),
+  },
+  'masters up and replicas down together': {
+    topology: { nodes: clusterNodes(THREE, 2) },
+    wish: wish(4, 1),
+  },
+  'masters down and replicas up together': {
+    topology: { nodes: clusterNodes([4096, 4096, 4096, 4096], 0) },
+    wish: wish(3, 1),
+  },
+  'heal a lost replica and one that started anew': {
+    topology: {
+      nodes: healthy
+        .filter((node) => node.pod !== 'cache-0-1')
+        .map((node) => (node.pod === 'cache-2-1' ? freshNode(2, 1) : node)),
+      orphans: [{ id: 'old-2-1', address: '10.0.0.9:6379', role: 'replica', slots: [], failed: true }],
+    },
+    wish: wish(3, 1),
+  },
+  'find everybody again after all addresses changed': {
+    topology: {
+      nodes: healthy,
+      health: { ok: false, slotsAssigned: 16384, viewsAgree: false, answered: 6, unreachable: [] },
+    },
+    wish: wish(3, 1),
+  },
+  'level an uneven cluster on demand': {
+    topology: { nodes: clusterNodes([8000, 4384, 4000], 1) },
+    wish: wish(3, 1),
+    options: { rebalance: true },
+  },
+  'restart after a change of resources': {
+    topology: {
+      nodes: healthy,
+      pods: healthy.map((node) => podOf(node.pod, node.shard, node.shard === 1 ? 'new' : 'old')),
+    },
+    wish: { ...wish(3, 1), templateHash: 'new' },
+  },
+  'refuse a scale down that does not fit into memory': { topology: heavy(600), wish: wish(3, 0) },
+  'delete a cluster': { topology: { nodes: healthy }, wish: { ...wish(3, 1), deleting: true } },
+  'nothing to do': { topology: { nodes: healthy }, wish: wish(3, 1) },
+};
+
+describe('a plan reads as prose', () => {
+  it.each(Object.entries(STORIES))('%s', async (name, { topology, wish, options }) => {
+    const plan = planValkeyCluster(topology, wish, options);
+    const cluster = sampleCluster({ masters: wish.masters, replicasPerMaster: wish.replicasPerMaster });
+    const judged = judgePlan(GUARDS, { ...topology, cluster }, plan);
+    const text = renderPlan(envelope('valkey-cluster', 'default/cache', plan, judged));
+    await expect(text).toMatchFileSnapshot(`testdata/${name.replaceAll(' ', '-')}.txt`);
+  });
+});
