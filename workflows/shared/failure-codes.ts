@@ -186,15 +186,19 @@ const STALE_IN_A_ROW = 3;
 
 /** Decides what follows a failure, from its class and how many came in a row. */
 export function afterFailure(failure: Failure, inARow: number): AfterFailure {
-  const delayMs = Math.min(BACK_OFF_MS.first * 2 ** Math.min(inARow - 1, 20), BACK_OFF_MS.last);
   switch (failure.class) {
     case 'transient':
     case 'notYet':
-      return { next: 'back-off', delayMs };
+      return { next: 'back-off', delayMs: backOffMs(inARow) };
     case 'stale':
-      return inARow <= STALE_IN_A_ROW ? { next: 'plan-again' } : { next: 'back-off', delayMs };
+      return inARow <= STALE_IN_A_ROW
+        ? { next: 'plan-again' }
+        : { next: 'back-off', delayMs: backOffMs(inARow - STALE_IN_A_ROW) };
     case 'validation':
     case 'permanent':
       return { next: 'await-change' };
   }
 }
+
+const backOffMs = (inARow: number): number =>
+  Math.min(BACK_OFF_MS.first * 2 ** Math.min(inARow - 1, 20), BACK_OFF_MS.last);
