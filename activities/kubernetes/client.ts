@@ -1,8 +1,8 @@
 import { KubeConfig } from '@kubernetes/client-node';
-import { attemptSignal, rest } from '../attempt.ts';
+import { attemptSignal } from '../attempt.ts';
 import { mutate, noMutationHook, type MutationHook } from '../mutations.ts';
 import type { ObjectName } from './contract.ts';
-import { asKubernetesFailure, isNotFound, KubernetesError } from './errors.ts';
+import { asKubernetesFailure, isForbidden, isNotFound, KubernetesError } from './errors.ts';
 import { createPaths } from './paths.ts';
 import type { KubernetesList, KubernetesObject } from './objects.ts';
 import { createTransport, errorOf, type Request } from './transport.ts';
@@ -64,9 +64,6 @@ const CONTENT_TYPES = {
 
 const WATCH_SECONDS = 20;
 
-/** An API server that has just started refuses everybody until its roles are loaded. */
-const REFUSED_RETRY_MS = [200, 800, 2_000] as const;
-
 /** The configuration of `KUBECONFIG`, of `~/.kube/config`, or of the pod that we run in. */
 export function loadKubeConfig(): KubeConfig {
   const config = new KubeConfig();
@@ -84,23 +81,32 @@ export function createKubernetesClient(
   const timeoutMs = options.requestTimeoutMs ?? 10_000;
   const paths = createPaths((path) => request({ method: 'GET', path }));
 
-  async function request<T>(asked: Request, attempt = 0): Promise<T> {
+  async function send(asked: Request): Promise<string> {
     const signal = AbortSignal.any([attemptSignal(), AbortSignal.timeout(timeoutMs)]);
-    let answer: { readonly value: T } | KubernetesError;
     try {
       const response = await transport.send(asked, signal);
-      if (response.httpStatusCode >= 300) answer = await errorOf(response, asked);
-      else answer = { value: JSON.parse(await response.body.text()) as T };
+      if (response.httpStatusCode >= 300) throw await errorOf(response, asked);
+      return await response.body.text();
     } catch (error) {
+      if (error instanceof KubernetesError) throw error;
       if (isTimeout(error)) transport.reset();
       throw unanswered(asked, error);
     }
-    if ('value' in answer) return answer.value;
-    const error = answer;
-    const delayMs = REFUSED_RETRY_MS[attempt];
-    if ((error.code !== 401 && error.code !== 403) || delayMs === undefined) throw error;
-    await rest(delayMs);
-    return request(asked, attempt + 1);
+  }
+
+  /** An API server that has just started refuses everybody until its roles are loaded: only a no after that counts. */
+  async function request<T>(asked: Request): Promise<T> {
+    try {
+      return JSON.parse(await send(asked)) as T;
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      const unready = await send({ method: 'GET', path: '/readyz' }).then(
+        () => null,
+        (why: unknown) => unanswered(asked, why),
+      );
+      if (unready !== null) throw unready;
+      return JSON.parse(await send(asked)) as T;
+    }
   }
 
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {

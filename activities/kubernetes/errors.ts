@@ -21,17 +21,20 @@ export class KubernetesError extends Error {
 /** Whether the object, or its kind, is not there. */
 export const isNotFound = (error: unknown): boolean => error instanceof KubernetesError && error.code === 404;
 
+/** Whether the right to ask is lacking. */
+export const isForbidden = (error: unknown): boolean =>
+  error instanceof KubernetesError && error.code === 403;
+
 /** Whether somebody else was first: another uid, another version, or a field that is not ours. */
 export const isConflict = (error: unknown): boolean => error instanceof KubernetesError && error.code === 409;
 
 /** Names the failure that an error of the API server, or of the way to it, stands for. */
 export function classify(error: unknown): FailureCode {
   if (!(error instanceof KubernetesError)) return 'KubernetesUnavailable';
-  if (error.code === 401 || error.code === 403) {
-    return error.reason === 'Forbidden' && /is being terminated/.test(error.message)
-      ? 'ResourceGone'
-      : 'KubernetesForbidden';
-  }
+  // Credentials are renewed behind our back, so that one which is not accepted now may be in a moment.
+  if (error.code === 401) return 'KubernetesUnavailable';
+  if (error.code === 403)
+    return /is being terminated/.test(error.message) ? 'ResourceGone' : 'KubernetesForbidden';
   if (error.code === 404) return 'ResourceGone';
   if (error.code === 409) return 'KubernetesConflict';
   if (error.code === 400 || error.code === 413 || error.code === 415 || error.code === 422)

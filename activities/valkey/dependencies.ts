@@ -2,6 +2,7 @@ import type {
   MissingDependency,
   ValkeyClusterResource,
 } from '../../workflows/valkey-cluster/domain/observation.ts';
+import { isForbidden } from '../kubernetes/errors.ts';
 import type { Secret } from '../kubernetes/objects.ts';
 import type { ValkeyClients } from './access.ts';
 
@@ -76,12 +77,10 @@ async function lackOf(
       return (await kubernetes.has(need.apiVersion, need.kind))
         ? null
         : `${need.apiVersion} is not served here: install cert-manager, or name a Secret in spec.tls.secretName`;
-    case 'storageClass': {
-      const name = { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', namespace: '', name: need.name };
-      return (await kubernetes.read(name)) === null
-        ? `StorageClass ${need.name} does not exist: create it`
-        : null;
-    }
+    case 'storageClass':
+      return (await hasStorageClass(kubernetes, need.name))
+        ? null
+        : `StorageClass ${need.name} does not exist: create it`;
     case 'secret': {
       const name = { apiVersion: 'v1', kind: 'Secret', namespace, name: need.name };
       const found = await kubernetes.read<Secret>(name);
@@ -89,5 +88,16 @@ async function lackOf(
       const lacking = need.keys.find((key) => (found.data?.[key] ?? '') === '');
       return lacking === undefined ? null : `Secret ${need.name} has no key "${lacking}": add it`;
     }
+  }
+}
+
+/** Where the worker may not look at what belongs to the whole cluster, it is taken to be there. */
+async function hasStorageClass(kubernetes: ValkeyClients['kubernetes'], name: string): Promise<boolean> {
+  const kind = { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', namespace: '' };
+  try {
+    return (await kubernetes.read({ ...kind, name })) !== null;
+  } catch (error) {
+    if (isForbidden(error)) return true;
+    throw error;
   }
 }

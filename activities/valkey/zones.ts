@@ -1,4 +1,5 @@
 import type { KubernetesClient } from '../kubernetes/client.ts';
+import { isForbidden } from '../kubernetes/errors.ts';
 
 const ZONE_LABEL = 'topology.kubernetes.io/zone';
 const KEPT_FOR_MS = 60_000;
@@ -12,8 +13,7 @@ export function createZoneReader(
   async function read(name: string): Promise<string | null> {
     const before = kept.get(name);
     if (before !== undefined && Date.now() - before.readAtMs < KEPT_FOR_MS) return before.zone;
-    const node = await kubernetes.read({ apiVersion: 'v1', kind: 'Node', namespace: '', name });
-    const zone = node?.metadata.labels?.[ZONE_LABEL] ?? null;
+    const zone = await readZone(kubernetes, name);
     kept.set(name, { zone, readAtMs: Date.now() });
     return zone;
   }
@@ -27,4 +27,15 @@ export function createZoneReader(
     );
     return Object.fromEntries(zones.flat());
   };
+}
+
+/** Without the right to look at nodes there are no zones to tell apart. */
+async function readZone(kubernetes: Pick<KubernetesClient, 'read'>, name: string): Promise<string | null> {
+  try {
+    const node = await kubernetes.read({ apiVersion: 'v1', kind: 'Node', namespace: '', name });
+    return node?.metadata.labels?.[ZONE_LABEL] ?? null;
+  } catch (error) {
+    if (isForbidden(error)) return null;
+    throw error;
+  }
 }

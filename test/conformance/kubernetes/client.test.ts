@@ -1,8 +1,9 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createKubernetesActivities } from '../../../activities/kubernetes/activities.ts';
-import { createKubernetesClient } from '../../../activities/kubernetes/client.ts';
+import { createKubernetesClient, type KubernetesClient } from '../../../activities/kubernetes/client.ts';
 import type { Mutation } from '../../../activities/mutations.ts';
+import { useStack } from '../../../deploy/local/testing.ts';
 import { runAttempt } from '../attempt.ts';
 import { TcpProxy } from '../starter/tcp-proxy.ts';
 import { openStage, readKubeConfig, type KubernetesStage } from './stage.ts';
@@ -99,13 +100,28 @@ test('a cancelled attempt ends its request at once, as cancelled', async () => {
   await expect(attempt.result).rejects.toMatchObject({ name: 'CancelledFailure' });
 });
 
-test('a stranger is refused for good', async () => {
+const removeFrom = (client: KubernetesClient, kind: string) =>
+  createKubernetesActivities(client).removeKubernetesFinalizer({
+    resource: { ...configMap('anything'), kind, uid: 'x' },
+    finalizer: 'f',
+  });
+
+test('credentials that are not accepted may be renewed: that is transient', async () => {
   await using wire = await openWire();
   const client = createKubernetesClient(await through(wire.port, 'wrong'));
-  const activities = createKubernetesActivities(client);
-  const resource = { ...configMap('anything'), uid: 'x' };
-  await expect(activities.removeKubernetesFinalizer({ resource, finalizer: 'f' })).rejects.toMatchObject({
+  await expect(removeFrom(client, 'ConfigMap')).rejects.toMatchObject({
+    type: 'KubernetesUnavailable',
+    nonRetryable: false,
+    message: expect.stringContaining('Unauthorized'),
+  });
+});
+
+test('a right that is lacking is for a person, and the failure names it', async () => {
+  const config = new KubeConfig();
+  config.loadFromFile((await useStack()).kubeconfig('starter'));
+  await expect(removeFrom(createKubernetesClient(config), 'Secret')).rejects.toMatchObject({
     type: 'KubernetesForbidden',
     nonRetryable: true,
+    message: expect.stringContaining('cannot get resource "secrets"'),
   });
 });

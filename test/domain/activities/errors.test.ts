@@ -9,7 +9,7 @@ import { failure } from '../../../workflows/shared/failures.ts';
 describe('an error of the API server', () => {
   test.each([
     [400, 'BadRequest', 'the body is malformed', 'KubernetesInvalid'],
-    [401, 'Unauthorized', 'Unauthorized', 'KubernetesForbidden'],
+    [401, 'Unauthorized', 'Unauthorized', 'KubernetesUnavailable'],
     [403, 'Forbidden', 'pods is forbidden: User "worker" cannot list resource "pods"', 'KubernetesForbidden'],
     [
       403,
