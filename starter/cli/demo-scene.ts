@@ -23,6 +23,7 @@ const CALL_SECONDS = 20;
 export async function playScene(
   home: Home,
   scene: Scene,
+  keep: boolean,
   signal: AbortSignal,
 ): Promise<readonly ActResult[]> {
   const api = new KubernetesApi(pathOf.kubeconfig(home, 'admin'));
@@ -30,7 +31,7 @@ export async function playScene(
   const results: ActResult[] = [];
   try {
     await api.send('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
-    for (const act of scene.acts) {
+    for (const act of scene.acts.filter(({ isFarewell }) => isFarewell !== true || !keep)) {
       signal.throwIfAborted();
       const result = await playAct({ api, namespace }, scene, act);
       results.push(result);

@@ -12,6 +12,8 @@ export interface Scene {
 export interface Act {
   /** What is done, as a sentence without its end. */
   readonly title: string;
+  /** Left out when everything is to stay up at the end. */
+  readonly isFarewell?: true;
   /** Makes the change, as a user would. */
   begin(stage: Stage): Promise<void>;
   /** Throws what is wrong when the operation has not led to what it should. */

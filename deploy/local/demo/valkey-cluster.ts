@@ -24,6 +24,7 @@ export const valkeyCluster: Scene = {
     },
     {
       title: 'delete it',
+      isFarewell: true,
       async begin(stage) {
         await stage.api.send('DELETE', pathIn(stage));
       },

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Artifact } from '../cache/artifact.ts';
 import { debianPackages } from '../cache/debian.ts';
@@ -71,16 +71,28 @@ export function podOctet(portOffset: number): number {
   return 10 + (portOffset % 241);
 }
 
+/** A node of an earlier run still looks ready for a while: what counts is a heartbeat since this start. */
 async function checkNodesReady(context: PartContext): Promise<void> {
+  const startedAtMs = statSync(configFile(context)).mtimeMs;
   const api = new KubernetesApi(context.kubeconfig('nodes'));
   try {
-    const { items } = (await api.send('GET', '/api/v1/nodes')) as { items: readonly NodeObject[] };
-    const ready = new Set(items.filter(isReady).map(({ metadata }) => metadata.name));
-    const missing = NODES.map(({ name }) => name).filter((name) => !ready.has(name));
+    const { items: nodes } = (await api.send('GET', '/api/v1/nodes')) as { items: readonly NodeObject[] };
+    const { items: leases } = (await api.send('GET', LEASES)) as { items: readonly LeaseObject[] };
+    const ready = new Set(nodes.filter(isReady).map(({ metadata }) => metadata.name));
+    const alive = leases.filter(({ spec }) => Date.parse(spec?.renewTime ?? '') > startedAtMs);
+    const names = new Set(alive.map(({ metadata }) => metadata.name));
+    const missing = NODES.map(({ name }) => name).filter((name) => !ready.has(name) || !names.has(name));
     if (missing.length > 0) throw new Error(`not ready: ${missing.join(', ')}`);
   } finally {
     api.close();
   }
+}
+
+const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+
+interface LeaseObject {
+  readonly metadata: { readonly name: string };
+  readonly spec?: { readonly renewTime?: string };
 }
 
 interface NodeObject {

@@ -60,7 +60,7 @@ async function demo(options: DemoOptions, signal: AbortSignal): Promise<void> {
   let results: readonly ActResult[] = [];
   try {
     showStack(stack);
-    results = await playAll(stack, signal);
+    results = await playAll(stack, options.keep === true, signal);
     showSummary(results);
     if (options.keep === true) showKept(stack);
     else if (asks) await ask('Enter to stop everything.', signal);
@@ -72,10 +72,14 @@ async function demo(options: DemoOptions, signal: AbortSignal): Promise<void> {
     throw new CliError(`${failed.length} of ${results.length} operations did not end well`);
 }
 
-async function playAll(stack: StartedStack, signal: AbortSignal): Promise<readonly ActResult[]> {
+async function playAll(
+  stack: StartedStack,
+  keep: boolean,
+  signal: AbortSignal,
+): Promise<readonly ActResult[]> {
   if (!readStatus(stack.home).parts.some(({ name }) => name === 'worker')) return [];
   const results: ActResult[] = [];
-  for (const scene of SCENES) results.push(...(await playScene(stack.home, scene, signal)));
+  for (const scene of SCENES) results.push(...(await playScene(stack.home, scene, keep, signal)));
   return results;
 }
 
