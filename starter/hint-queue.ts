@@ -17,6 +17,9 @@ export interface HintQueueOptions<T> {
   readonly concurrency?: number;
 }
 
+/** What was refused once is most likely refused again: it is tried less often. */
+const REFUSED: BackOff = { firstMs: 500, limitMs: 30_000 };
+
 /** How long to wait before asking again whether the queue is open. */
 const CLOSED_MS = 500;
 
@@ -114,10 +117,7 @@ export class HintQueue<T> {
         this.#closedUntilMs = Date.now() + backOffMs(this.#backOff, this.#failuresInARow, Math.random());
         this.#schedule.failed(key, () => this.#closedUntilMs);
       } else {
-        this.#schedule.failed(
-          key,
-          (failures) => Date.now() + backOffMs(this.#backOff, failures, Math.random()),
-        );
+        this.#schedule.failed(key, (failures) => Date.now() + backOffMs(REFUSED, failures, Math.random()));
       }
       this.#options.failed(key, payload, failure, error);
     }

@@ -1,4 +1,9 @@
-import { ServiceError, WorkflowNotFoundError, isGrpcServiceError } from '@temporalio/client';
+import {
+  NamespaceNotFoundError,
+  ServiceError,
+  WorkflowNotFoundError,
+  isGrpcServiceError,
+} from '@temporalio/client';
 import { KubernetesRefusal } from './kubernetes-api.ts';
 import type { DeliveryFailure } from './hint-queue.ts';
 
@@ -9,6 +14,7 @@ const REFUSALS: ReadonlySet<number> = new Set([3, 5, 6, 7, 9, 11, 12, 16]);
 export function classifyDelivery(error: unknown): DeliveryFailure {
   if (error instanceof KubernetesRefusal)
     return error.status >= 500 || error.status === 429 ? 'away' : 'refused';
+  if (error instanceof NamespaceNotFoundError) return 'refused';
   const code = grpcCodeOf(error);
   return code !== null && REFUSALS.has(code) ? 'refused' : 'away';
 }

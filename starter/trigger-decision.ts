@@ -29,26 +29,20 @@ export function decideTrigger(
   change: Change<Sighting>,
   ownerKnown: (owner: ResourceRef) => boolean,
 ): TriggerDecision {
-  return change.is === 'gone'
-    ? decideGone(role, change.before, ownerKnown)
-    : decideSeen(role, change, ownerKnown);
+  return change.is === 'gone' ? decideGone(role, change.before) : decideSeen(role, change, ownerKnown);
 }
 
-function decideGone(
-  role: Role,
-  before: Sighting,
-  ownerKnown: (owner: ResourceRef) => boolean,
-): TriggerDecision {
+/** What is gone may end or wake an entity, but starting one for it would make a ghost. */
+function decideGone(role: Role, before: Sighting): TriggerDecision {
   if (before.owner === null) return { is: 'drop', news: 'none' };
-  // The object itself is gone: starting an entity for it would make a ghost. A lost part is a reason to look.
-  const delivery = role === 'part' && ownerKnown(before.owner) ? 'start' : 'signal';
+  const slot = slotOf(role, before);
   return {
     is: 'hint',
     news: 'gone',
     owner: before.owner,
-    slot: slotOf(role, before),
+    slot,
     urgent: role !== 'part',
-    delivery,
+    delivery: 'signal',
   };
 }
 
@@ -72,9 +66,15 @@ function decideSeen(
     owner: now.owner,
     slot: slotOf(role, now),
     urgent: role !== 'part' && (news === 'created' || news === 'generation' || news === 'deletion'),
-    // What is being deleted without our finalizer was never ours, or is ours no longer.
-    delivery: ownerKnown(now.owner) && !(role === 'primary' && now.deleting && !ours) ? 'start' : 'signal',
+    delivery: mayStart(role, now, ownerKnown(now.owner)) ? 'start' : 'signal',
   };
+}
+
+/** Parts only wake; what is being deleted without our finalizer was never ours, or is ours no longer. */
+function mayStart(role: Role, now: Sighting, ownerIsKnown: boolean): boolean {
+  if (role === 'part') return false;
+  if (role === 'wish') return ownerIsKnown;
+  return !now.deleting || now.finalizers.includes(FINALIZER);
 }
 
 const slotOf = (role: Role, sighting: Sighting): string =>

@@ -52,6 +52,8 @@ export class Trigger {
   readonly #options: TriggerOptions;
   readonly #queue: HintQueue<Parcel>;
   readonly #reports = new Set<Promise<void>>();
+  /** The uids of the objects on which a refused hint was reported: what was seen of them before does not show it. */
+  readonly #refused = new Set<string>();
 
   constructor(options: TriggerOptions) {
     this.#options = options;
@@ -62,8 +64,9 @@ export class Trigger {
         options.metrics.hints.inc({ lifecycle: parcel.source.watch.lifecycle, outcome: failure });
         options.metrics.pending.set(this.#queue.pending);
         options.log.warn({ workflowId: key, err: error, failure }, 'hint not delivered, will be tried again');
-        if (failure === 'refused')
-          this.#report(parcel.source, parcel.sighting, 'HintRefused', refusalMessage(key, error));
+        if (failure !== 'refused' || parcel.source.role === 'part') return;
+        this.#refused.add(parcel.sighting.uid);
+        this.#report(parcel.source, parcel.sighting, 'HintRefused', refusalMessage(key, error));
       },
       open: options.leading,
       ...(options.pace === undefined ? {} : { pace: options.pace }),
@@ -133,7 +136,9 @@ export class Trigger {
     metrics.hints.inc({ lifecycle: source.watch.lifecycle, outcome: 'delivered' });
     metrics.pending.set(this.#queue.pending);
     log.info({ workflowId: key, hint, delivery: parcel.delivery }, 'hint delivered');
-    if (source.role !== 'part' && sighting.reported.includes('Accepted')) this.#withdraw(source, sighting);
+    if (source.role === 'part') return;
+    const wasRefused = this.#refused.delete(sighting.uid);
+    if (wasRefused || sighting.reported.includes('Accepted')) this.#withdraw(source, sighting);
   }
 
   #keyOf(source: Source, sighting: Sighting): string {
@@ -141,7 +146,6 @@ export class Trigger {
   }
 
   #report(source: Source, sighting: Sighting, reason: string, message: string): void {
-    if (source.role === 'part') return;
     const object = { ...sighting, type: source.type };
     this.#inBackground(sighting, async () => {
       const condition = { status: 'False', reason, message } as const;

@@ -15,6 +15,9 @@ import { selectSimilar } from './similar-names.ts';
 import type { Target } from './target.ts';
 import type { TemporalSession } from './temporal-session.ts';
 
+/** There is no workflow of that id, at least not yet. */
+export class EntityAbsent extends CliError {}
+
 interface Answer {
   readonly message: string;
 }
@@ -92,7 +95,7 @@ export class EntityClient {
     return silent ? this.#explainSilence(error) : error;
   }
 
-  async #explainAbsence(): Promise<CliError> {
+  async #explainAbsence(): Promise<EntityAbsent> {
     const { kind, ref, workflowId } = this.target;
     const there = await readEntities(this.#session, { all: false });
     const similar = selectSimilar(
@@ -103,7 +106,9 @@ export class EntityClient {
       similar.length > 0
         ? `Did you mean ${similar.join(' or ')}?`
         : `Its workflow starts when the ${kind} is applied and the starter runs. "keelson list" shows what there is.`;
-    return new CliError(`there is no workflow for ${kind} ${ref.namespace}/${ref.name}`, { remedy: hint });
+    return new EntityAbsent(`there is no workflow for ${kind} ${ref.namespace}/${ref.name}`, {
+      remedy: hint,
+    });
   }
 
   /** Nothing was answered in time: because the workflow is parked, or because no worker runs. */

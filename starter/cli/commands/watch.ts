@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.ts';
+import { EntityAbsent } from '../entity-client.ts';
 import type { EntityClient } from '../entity-client.ts';
 import { readEntityView } from '../entity-view.ts';
 import { interruptible } from '../interruption.ts';
@@ -46,18 +47,39 @@ async function watch(entity: EntityClient, options: WatchOptions, signal: AbortS
   const startedAtMs = Date.now();
   let before: EntityView | null = null;
   let hadOperation = false;
+  const isPatient = (): boolean => Date.now() - startedAtMs < options.wait * 1000;
   for (;;) {
-    const now = await readEntityView(entity);
+    const now = await look(entity, isPatient, signal);
     show(before, now);
     const over = isWatchOver(hadOperation, now);
-    const patient = !hadOperation && now.run === 'RUNNING' && Date.now() - startedAtMs < options.wait * 1000;
+    const patient = !hadOperation && now.run === 'RUNNING' && isPatient();
     if (over && !patient && options.follow !== true) return conclude(hadOperation, now);
     if (now.run !== 'RUNNING') return conclude(hadOperation, now);
     hadOperation ||= now.status.operation !== null;
     before = now;
-    await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+    await pause(signal);
   }
 }
+
+/** Right after "kubectl apply" there may be no workflow yet: it is given the time that an operation has to begin. */
+async function look(
+  entity: EntityClient,
+  isPatient: () => boolean,
+  signal: AbortSignal,
+): Promise<EntityView> {
+  for (;;) {
+    try {
+      return await readEntityView(entity);
+    } catch (error) {
+      if (!(error instanceof EntityAbsent) || !isPatient()) throw error;
+    }
+    await pause(signal);
+  }
+}
+
+const pause = async (signal: AbortSignal): Promise<void> => {
+  await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+};
 
 type Display = (before: EntityView | null, now: EntityView) => void;
 

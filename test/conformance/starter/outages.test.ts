@@ -77,3 +77,18 @@ describe('while the API server is away', () => {
     await expect.poll(async () => (await stage.generations('before-cut')).at(-1), WITHIN).toBe(2);
   });
 });
+
+describe('an engine that refuses', () => {
+  it('is named on the resource, and the report goes when the hint arrives', async () => {
+    const wrong = await stage.start({ leaseName: 'wrong', temporalNamespace: 'nowhere' });
+    await stage.lamps.create('refused');
+    await expect
+      .poll(() => stage.lamps.condition('refused', 'Accepted'), WITHIN)
+      .toMatchObject({ status: 'False', reason: 'HintRefused' });
+    expect(String((await stage.lamps.condition('refused', 'Accepted'))?.['message'])).toContain('nowhere');
+    await wrong.stop();
+    const right = await stage.start({ leaseName: 'right' });
+    await expect.poll(() => stage.lamps.condition('refused', 'Accepted'), WITHIN).toBeNull();
+    await right.stop();
+  });
+});

@@ -73,14 +73,21 @@ export class StarterStage implements AsyncDisposable {
 
   /** Starts a replica; `stop` ends it as SIGTERM would. */
   async start(
-    options: { readonly leaseName?: string; readonly identity?: string } = {},
+    options: {
+      readonly leaseName?: string;
+      readonly identity?: string;
+      readonly temporalNamespace?: string;
+    } = {},
   ): Promise<{ readonly starter: Starter; readonly stop: () => Promise<void> }> {
     const kubeConfig = new KubeConfig();
     kubeConfig.loadFromClusterAndUser(
       { name: 'wire', server: `https://127.0.0.1:${this.kubernetesWire.port}`, skipTLSVerify: true },
       this.#kubeConfig.getCurrentUser() ?? { name: 'nobody' },
     );
-    const temporal = openTemporal({ TEMPORAL_ADDRESS: `127.0.0.1:${this.temporalWire.port}` });
+    const temporal = openTemporal({
+      TEMPORAL_ADDRESS: `127.0.0.1:${this.temporalWire.port}`,
+      TEMPORAL_NAMESPACE: options.temporalNamespace ?? 'default',
+    });
     const starter = new Starter({
       kubeConfig,
       client: temporal.client,

@@ -122,18 +122,14 @@ describe('a change of a part', () => {
     ['created', seen(pod(), null)],
     ['changed', seen(pod({ digest: 'not ready' }), pod())],
     ['gone', { is: 'gone', before: pod() }],
-  ] as const)('that is %s wakes at most', (_, change) => {
-    expect(decideTrigger('part', change, known)).toMatchObject({
-      is: 'hint',
-      urgent: false,
-      delivery: 'start',
-      slot: 'part',
-    });
-    expect(decideTrigger('part', change, unknown)).toMatchObject({
-      is: 'hint',
-      urgent: false,
-      delivery: 'signal',
-    });
+  ] as const)('that is %s wakes at most, and never starts an entity', (_, change) => {
+    for (const owner of [known, unknown])
+      expect(decideTrigger('part', change, owner)).toMatchObject({
+        is: 'hint',
+        urgent: false,
+        delivery: 'signal',
+        slot: 'part',
+      });
   });
 
   it('that a list finds for the first time is left to its resource, which the list wakes', () => {
