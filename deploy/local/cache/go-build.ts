@@ -31,7 +31,7 @@ export function goBuild(module: GoModule): FetchedSource {
       const env = { CGO_ENABLED: '0', GOWORK: 'off' };
       const options = { cwd: module.directory, env, signal };
       task.update('fetching the modules');
-      await runTool('go', ['mod', 'download'], options);
+      // Only the modules that the program is really made of: the whole graph has many more.
       const total = (await runTool('go', ['list', '-deps', '.'], options)).stdout.trim().split('\n').length;
       let built = 0;
       const onLine = (): void => task.update(`building, ${(built += 1)} of ${total} packages`);
