@@ -12,6 +12,7 @@ export const valkeyNaming: ValkeyNaming = {
   kind: valkey.KIND,
   clusterLabel: valkey.CLUSTER_LABEL,
   shardLabel: valkey.SHARD_LABEL,
+  templateAnnotation: valkey.TEMPLATE_ANNOTATION,
   port: valkey.CLIENT_PORT,
   issuedTlsSecret: valkey.issuedTlsSecretName,
 };

@@ -11,6 +11,8 @@ export interface ValkeyNaming {
   readonly kind: string;
   readonly clusterLabel: string;
   readonly shardLabel: string;
+  /** The annotation with the hash of what only a restart changes. */
+  readonly templateAnnotation: string;
   readonly port: number;
   /** The Secret that cert-manager fills for a cluster. */
   issuedTlsSecret(cluster: string): string;

@@ -7,7 +7,7 @@ import type {
 } from '../../workflows/valkey-cluster/domain/observation.ts';
 import type { CustomObject, KubernetesObject, Pod, StatefulSet } from '../kubernetes/objects.ts';
 import { isReady, waitingWords } from '../kubernetes/pod-state.ts';
-import { readCredentials, type ValkeyClients } from './access.ts';
+import { readCredentials, type ValkeyClients, type ValkeyNaming } from './access.ts';
 import type { Credentials } from './client.ts';
 import { findMissing } from './dependencies.ts';
 import { parseServerInfo } from './info.ts';
@@ -48,7 +48,7 @@ export function createObserve(
       listOwned(clients, cluster, selection),
     ]);
     const zones = await zoneOf(pods.items.flatMap((pod) => pod.spec.nodeName ?? []));
-    const seen = pods.items.map((pod) => podFacts(pod, naming.shardLabel, zones)).sort(byName);
+    const seen = pods.items.map((pod) => podFacts(pod, naming, zones)).sort(byName);
     const answers = missing.length > 0 && seen.length === 0 ? [] : await askAll(clients, cluster, seen);
     return {
       cluster,
@@ -149,7 +149,7 @@ const shardSet = (set: StatefulSet, shardLabel: string): ValkeyShardSet => ({
 
 const podFacts = (
   pod: Pod,
-  shardLabel: string,
+  { shardLabel, templateAnnotation }: ValkeyNaming,
   zones: Readonly<Record<string, string>>,
 ): Omit<ValkeyPod, 'nodeId'> => ({
   name: pod.metadata.name,
@@ -162,6 +162,7 @@ const podFacts = (
   ready: isReady(pod) && pod.metadata.deletionTimestamp === undefined,
   terminating: pod.metadata.deletionTimestamp !== undefined,
   image: pod.spec.containers[0]?.image ?? null,
+  templateHash: pod.metadata.annotations?.[templateAnnotation] ?? null,
   waiting: waitingWords(pod),
 });
 

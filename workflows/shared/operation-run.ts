@@ -160,6 +160,11 @@ export class OperationRun<T extends LifecycleTypes> {
     this.#show(null);
   }
 
+  /** Says on the resource what is going on, beside the phase: what a long wait waits for. */
+  tell(message: string): void {
+    this.#report(message);
+  }
+
   /** Observes the world again; a resource that is gone or another one ends the operation. */
   async observe(): Promise<T['observed']> {
     const seen = await this.#lifecycle.observe(this.port, this.ref);

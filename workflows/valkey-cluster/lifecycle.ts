@@ -28,6 +28,7 @@ const PERFORMED: ReadonlySet<ValkeyCommand['kind']> = new Set([
   'AttachReplica',
   'ForgetNode',
   'RemoveShard',
+  'RestartPod',
   'VerifyHealth',
 ]);
 

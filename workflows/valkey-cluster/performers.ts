@@ -4,6 +4,7 @@ import type { OperationRun, Performers } from '../shared/operation.ts';
 import type { Facts } from '../shared/plan.ts';
 import type { ValkeyTypes } from './contract.ts';
 import { buildAccess, serversOf } from './domain/access.ts';
+import { waitingPod } from './domain/conditions.ts';
 import { buildShardSet, buildSharedObjects, type ValkeyManifest } from './domain/manifests.ts';
 import { API_VERSION, CLUSTER_LABEL, KIND, SHARD_LABEL } from './domain/names.ts';
 import type { ValkeyNode, ValkeyObservation, ValkeyPod } from './domain/observation.ts';
@@ -21,7 +22,14 @@ export const performersOf = (
   run: ValkeyRun,
 ): Performers<
   ValkeyTypes,
-  'CreateShard' | 'AwaitPods' | 'MeetNode' | 'AssignSlots' | 'AttachReplica' | 'ForgetNode' | 'RemoveShard'
+  | 'CreateShard'
+  | 'AwaitPods'
+  | 'MeetNode'
+  | 'AssignSlots'
+  | 'AttachReplica'
+  | 'ForgetNode'
+  | 'RemoveShard'
+  | 'RestartPod'
 > => ({
   async CreateShard({ shard, pods }, summary) {
     const set = buildShardSet(run.observed.cluster, shard);
@@ -31,7 +39,7 @@ export const performersOf = (
   async AwaitPods({ shards, pods }, summary) {
     const { namespace, name } = run.observed.cluster;
     const selector = `${CLUSTER_LABEL}=${name},${SHARD_LABEL} in (${shards.join(',')})`;
-    await run.port.wait(summary).awaitKubernetesPods({ namespace, selector, count: pods });
+    await telling(run, run.port.wait(summary).awaitKubernetesPods({ namespace, selector, count: pods }));
   },
 
   async MeetNode(_, summary) {
@@ -83,15 +91,55 @@ export const performersOf = (
     const { cluster, shards } = run.observed;
     const objects = shards
       .filter((set) => set.shard === shard)
-      .map(({ name, uid }) => ({
-        apiVersion: 'apps/v1',
-        kind: 'StatefulSet',
-        namespace: cluster.namespace,
-        name,
-        uid,
-      }));
+      .map(({ name, uid }) => objectOf(cluster.namespace, 'StatefulSet', name, uid));
     return run.port.wait(summary).deleteKubernetesObjects({ objects });
   },
+
+  async RestartPod({ pod: name }, summary) {
+    const { cluster, pods } = run.observed;
+    const objects = pods
+      .filter((pod) => pod.name === name)
+      .map((pod) => objectOf(cluster.namespace, 'Pod', name, pod.uid));
+    return run.port.wait(summary).deleteKubernetesObjects({ objects });
+  },
+});
+
+const LOOK_MS = { first: 10_000, last: 300_000 } as const;
+
+/** Waits, and says on the resource what holds the wait up: soon for the first time, then less and less often. */
+async function telling(run: ValkeyRun, wait: Promise<unknown>): Promise<void> {
+  let ended = false;
+  const settled = wait.then(
+    () => void (ended = true),
+    () => void (ended = true),
+  );
+  try {
+    for (let lookMs: number = LOOK_MS.first; ; lookMs = Math.min(lookMs * 2, LOOK_MS.last)) {
+      if (await run.port.until(() => ended, { summary: 'what holds the pods up', timeoutMs: lookMs })) break;
+      await run.observe();
+      const held = waitingPod(run.observed);
+      if (held !== null) run.tell(held.message);
+    }
+  } finally {
+    // Whatever ended the looking, the activity's own end is awaited, so that none runs on unseen.
+    await settled;
+  }
+  await wait;
+}
+
+const API_VERSIONS: Readonly<Record<string, string>> = {
+  StatefulSet: 'apps/v1',
+  PodDisruptionBudget: 'policy/v1',
+  Certificate: 'cert-manager.io/v1',
+};
+
+/** One of the cluster's objects, fenced by its uid. */
+export const objectOf = (namespace: string, kind: string, name: string, uid: string): ObjectIdentity => ({
+  apiVersion: API_VERSIONS[kind] ?? 'v1',
+  kind,
+  namespace,
+  name,
+  uid,
 });
 
 /** Waits until all nodes say that the cluster is whole, and looks for itself. */

@@ -104,7 +104,7 @@ function available(view: ValkeyView): Said {
 const PULL_FAILURES = ['ErrImagePull', 'ImagePullBackOff', 'InvalidImageName', 'ErrImageNeverPull'];
 
 /** What keeps a pod from starting, with the field that mends it where one does. */
-function waitingPod(
+export function waitingPod(
   observed: ValkeyObservation,
 ): { readonly reason: string; readonly message: string } | null {
   const pod = observed.pods.find((one) => !one.ready && one.waiting !== null);

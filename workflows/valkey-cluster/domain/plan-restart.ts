@@ -7,12 +7,30 @@ import type { ShardView } from './topology.ts';
 export const staleShards = (context: PlanContext): readonly number[] =>
   context.staying.filter((view) => stalePods(context, view).length > 0).map((view) => view.shard);
 
+/**
+ * Pods of an older template that can not start are replaced first: no StatefulSet would do it, and waiting for them
+ * would never end. While a cluster is being created, all of them are, because none has data yet.
+ */
+export const draftReplacements = (context: PlanContext): Stage =>
+  context.staying
+    .flatMap((view) => stalePods(context, view))
+    .filter((pod) => isReplaced(context, pod))
+    .map((pod) => ({
+      kind: 'RestartPod',
+      shard: pod.shard,
+      pod: pod.name,
+      reason: `${pod.name} was made from an older spec${pod.waiting === null ? '' : ` and does not start (${pod.waiting})`}`,
+    }));
+
 /** One pod at a time, replicas first; a master hands over before its own pod goes. */
 export const draftRestarts = (context: PlanContext): readonly Stage[] =>
   context.staying.flatMap((view) => draftShard(context, view)).map((draft) => [draft]);
 
+const isReplaced = (context: PlanContext, pod: ValkeyPod): boolean =>
+  !context.formed || pod.phase !== 'Running' || pod.waiting !== null;
+
 function draftShard(context: PlanContext, view: ShardView): readonly Draft[] {
-  const stale = stalePods(context, view);
+  const stale = stalePods(context, view).filter((pod) => !isReplaced(context, pod));
   const master = view.master?.pod;
   const replicas = stale.filter((pod) => pod.name !== master);
   const drafts = replicas.map((pod) => restart(pod, `a replica of shard ${view.shard}`));

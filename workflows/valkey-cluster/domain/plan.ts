@@ -3,7 +3,7 @@ import type { ValkeyPlan } from './commands.ts';
 import { nameOperation } from './operation-name.ts';
 import { draftGrowth, draftJoining, growingShards, waitingShards } from './plan-growth.ts';
 import { draftForgetting, draftHandOvers, draftRemoval } from './plan-removal.ts';
-import { draftRestarts, staleShards } from './plan-restart.ts';
+import { draftReplacements, draftRestarts, staleShards } from './plan-restart.ts';
 import { draftAssignments, draftMoves } from './plan-slots.ts';
 import { countSlots, SLOT_COUNT } from './slots.ts';
 import { numberSteps, type Draft, type Stage } from './stages.ts';
@@ -108,12 +108,13 @@ function gather(topology: ValkeyTopology, wish: ValkeyWish, options: PlanOptions
   };
 }
 
-/** First what grows, then what moves, then what leaves, then what restarts: at no moment is a slot less safe than before. */
+/** First what grows, then what moves, then what leaves: at no moment is a slot less safe than before. */
 function draftChange(context: PlanContext): readonly Stage[] {
   const growing = growingShards(context, staleShards(context));
   const waiting = waitingShards(context);
   const stages = [
     draftGrowth(context, growing),
+    draftReplacements(context),
     ...draftJoining(context, waiting),
     draftAssignments(context),
     draftReplicas(context, waiting),
@@ -121,9 +122,13 @@ function draftChange(context: PlanContext): readonly Stage[] {
     draftHandOvers(context),
     draftForgetting(context),
     draftRemoval(context),
-    ...draftRestarts(context),
   ];
-  return stages.some((stage) => stage.length > 0) ? [...stages, [verifyHealthy(context)]] : [];
+  // What runs is restarted only from a cluster that is whole: one disruption at a time.
+  const restarts = draftRestarts(context);
+  const [growth = [], ...others] = stages;
+  const whole = others.every((stage) => stage.length === 0);
+  const all = whole && restarts.length > 0 ? [growth, ...restarts] : stages;
+  return all.some((stage) => stage.length > 0) ? [...all, [verifyHealthy(context)]] : [];
 }
 
 /** A replica is attached before slots arrive at its master, so that no key is ever on one node alone. */

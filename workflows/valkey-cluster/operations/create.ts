@@ -12,7 +12,7 @@ export const create: Operation<ValkeyTypes> = {
 
   async run(run) {
     const { CreateShard, AwaitPods, MeetNode, AssignSlots } = performersOf(run);
-    const { AttachReplica, ForgetNode, RemoveShard } = performersOf(run);
+    const { AttachReplica, ForgetNode, RemoveShard, RestartPod } = performersOf(run);
     if (run.phase !== 'Pending') reached(run, 'RecoveryInitiated', 'the creation goes on from what is there');
 
     await applySharedObjects(run);
@@ -20,7 +20,8 @@ export const create: Operation<ValkeyTypes> = {
     await run.perform({ CreateShard });
     reached(run, 'StatefulSetReady');
 
-    await run.perform({ AwaitPods });
+    // Pods of an earlier wish that can not start are made anew.
+    await run.perform({ RestartPod, AwaitPods });
     await run.observe();
     reached(run, 'PodsRunning');
 

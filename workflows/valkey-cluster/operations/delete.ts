@@ -10,7 +10,7 @@ import { operationPort } from '../../shared/temporal-port.ts';
 import type { ValkeyTypes } from '../contract.ts';
 import type { ValkeyObservation } from '../domain/observation.ts';
 import { valkeyLifecycle } from '../lifecycle.ts';
-import { identityOf, performersOf, reached, type ValkeyRun } from '../performers.ts';
+import { identityOf, objectOf, performersOf, reached, type ValkeyRun } from '../performers.ts';
 
 /** Set by the trigger service on every resource that it hands to a workflow. */
 const FINALIZER = 'keelson.dev/cleanup';
@@ -38,7 +38,7 @@ export const deleteValkeyCluster = (input: OperationInput<ValkeyTypes>): Promise
 const removeTheRest = (run: ValkeyRun): Performers<ValkeyTypes, 'VerifyHealth'> => ({
   async VerifyHealth(_, summary) {
     const { pods, cluster } = run.observed;
-    const live = pods.map(({ name, uid }) => object(cluster.namespace, 'Pod', name, uid));
+    const live = pods.map(({ name, uid }) => objectOf(cluster.namespace, 'Pod', name, uid));
     await run.port.wait(`${summary} (pods)`).deleteKubernetesObjects({ objects: live });
     const rest = ownedObjects(await run.observe());
     const removed = await run.port.wait(`${summary} (the rest)`).deleteKubernetesObjects({ objects: rest });
@@ -54,22 +54,9 @@ function ownedObjects({ cluster, owned }: ValkeyObservation): readonly ObjectIde
   return Object.entries(owned)
     .map(([key, uid]) => {
       const [kind = '', name = ''] = key.split('/');
-      return object(cluster.namespace, kind, name, uid);
+      return objectOf(cluster.namespace, kind, name, uid);
     })
     .filter(
       ({ kind }) => kind !== 'PersistentVolumeClaim' || cluster.spec.persistence.retention === 'Delete',
     );
 }
-
-const API_VERSIONS: Readonly<Record<string, string>> = {
-  PodDisruptionBudget: 'policy/v1',
-  Certificate: 'cert-manager.io/v1',
-};
-
-const object = (namespace: string, kind: string, name: string, uid: string): ObjectIdentity => ({
-  apiVersion: API_VERSIONS[kind] ?? 'v1',
-  kind,
-  namespace,
-  name,
-  uid,
-});

@@ -12,11 +12,12 @@ export const heal: Operation<ValkeyTypes> = {
   interruptible: ['AwaitPods', 'AttachReplica', 'VerifyHealth'],
 
   async run(run) {
-    const { CreateShard, AwaitPods, MeetNode, AttachReplica, ForgetNode } = performersOf(run);
+    const { CreateShard, RestartPod, AwaitPods } = performersOf(run);
+    const { MeetNode, AttachReplica, ForgetNode } = performersOf(run);
     sayWhatIsMissing(run);
 
     await applySharedObjects(run);
-    await run.perform({ CreateShard, AwaitPods });
+    await run.perform({ CreateShard, RestartPod, AwaitPods });
     await run.observe();
     await run.perform({ MeetNode });
     await run.observe();
