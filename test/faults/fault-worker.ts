@@ -32,13 +32,19 @@ function count(hit: Hit): number {
   return [...keys].indexOf(hit.key) + 1;
 }
 
-const requests = new WeakMap<object, number>();
+/** How many requests an activity has begun, and which of them each one is: several may be under way at once. */
+const begun = new WeakMap<object, number>();
+const indexes = new WeakMap<Mutation, number>();
 
 function passRequest(moment: Moment, mutation: Mutation): void {
   const context = asyncLocalStorage.getStore();
   if (context === undefined) return;
-  const index = requests.get(context) ?? 0;
-  if (moment === 'after request') requests.set(context, index + 1);
+  let index = indexes.get(mutation);
+  if (index === undefined) {
+    index = begun.get(context) ?? 0;
+    begun.set(context, index + 1);
+    indexes.set(mutation, index);
+  }
   pass(hitAt(placeOf(context.info), moment, { index, mutation }));
 }
 

@@ -1,0 +1,31 @@
+import { parseArgs } from 'node:util';
+import { runBench, type Bench } from './bench.ts';
+
+/** Every benchmark, by the name that people type. */
+const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
+  'create-cluster': async () => (await import('./benches/create-cluster.ts')).createCluster,
+};
+
+const USAGE = `usage: npm run bench -- <name> [--rounds N] [--keep]
+
+Measures something over a floor that is measured in the same run, and prints the ratio; the last line is JSON.
+Benchmarks: ${Object.keys(BENCHES).join(', ')}.
+
+  --rounds N   another number of rounds
+  --keep       writes the figures into docs/benchmarks.md`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rounds: { type: 'string' },
+    keep: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+const load = BENCHES[positionals[0] ?? ''];
+if (values.help || load === undefined) {
+  process.stderr.write(`${USAGE}\n`);
+  process.exit(values.help ? 0 : 2);
+}
+const rounds = values.rounds === undefined ? {} : { rounds: Number(values.rounds) };
+await runBench(await load(), { ...rounds, keep: values.keep });

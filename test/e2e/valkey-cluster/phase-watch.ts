@@ -1,0 +1,19 @@
+import type { ClusterSeen, ClusterWorld } from '../../valkey/cluster-world.ts';
+
+/** Notes every phase that the resource shows, in order. */
+export function watchPhases(world: ClusterWorld): { stop(): Promise<readonly string[]> } {
+  const phases: string[] = [];
+  const end = new AbortController();
+  const path = `/apis/valkey-operator.smoketurner.com/v1alpha1/namespaces/${world.namespace}/valkeyclusters?watch=true`;
+  const watching = world.api.watch(path, end.signal, (_, object) => {
+    const { phase } = (object as ClusterSeen).status ?? {};
+    if (phase !== undefined && phases.at(-1) !== phase) phases.push(phase);
+  });
+  return {
+    async stop() {
+      end.abort();
+      await watching;
+      return phases;
+    },
+  };
+}
