@@ -25,6 +25,9 @@ const shutdownGraceMs = 5_000;
 export class Kubelet {
   private readonly config: KubeletConfig;
   private readonly api: ApiClient;
+  /** Heartbeats never wait behind the writes of a hundred pods, and those never behind events. */
+  private readonly heartbeats: ApiClient;
+  private readonly messages: ApiClient;
   private readonly images: Images;
   private readonly stop = new AbortController();
   private readonly nodes = new Map<string, LocalNode>();
@@ -42,7 +45,10 @@ export class Kubelet {
     this.log = log;
     this.podsDir = join(config.stateDir, 'pods');
     mkdirSync(this.podsDir, { recursive: true, mode: 0o700 });
-    this.api = new ApiClient(readKubeconfig(config.kubeconfig));
+    const connection = readKubeconfig(config.kubeconfig);
+    this.api = new ApiClient(connection);
+    this.heartbeats = new ApiClient(connection, config.nodes.length);
+    this.messages = new ApiClient(connection, 4);
     this.images = new Images(config.imagesFile);
     this.createNodes();
     const podWatch: Reflector<Pod> = new Reflector<Pod>(
@@ -97,19 +103,19 @@ export class Kubelet {
     await Promise.all([...this.pods.each()].map((pod) => pod.stopContainers(shutdownGraceMs)));
     for (const server of this.servers) server.closeAllConnections();
     for (const server of this.servers) server.close();
-    this.api.close();
+    for (const client of [this.api, this.heartbeats, this.messages]) client.close();
   }
 
   private createNodes(): void {
     const { config, api, log } = this;
     const addresses = new AddressBook(config.podOctet, join(config.stateDir, 'addresses'));
-    const events = new EventRecorder(api, (error) => log('cannot write an event', error));
+    const events = new EventRecorder(this.messages, (error) => log('cannot write an event', error));
     const states = readNodeStates(config.stateDir);
     const capacity = { cpu: '8', memory: '16Gi', ...config.capacity, pods: '110' };
     for (const [index, spec] of config.nodes.entries()) {
       const address = addresses.nodeAddress(index);
       const identity = { ...spec, address, port: config.serverPort, capacity };
-      const node = new LocalNode(api, identity, states[spec.name] ?? 'ready', log);
+      const node = new LocalNode(this.heartbeats, identity, states[spec.name] ?? 'ready', log);
       this.nodes.set(spec.name, node);
       this.contexts.set(spec.name, {
         name: spec.name,

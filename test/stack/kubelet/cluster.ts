@@ -12,6 +12,9 @@ const LIMIT_MS = 60_000;
 /** How long tests wait for what must come, and how often they look. */
 export const PATIENCE = { timeout: LIMIT_MS, interval: 100 };
 
+/** The same for what is much work on a busy machine. */
+export const LONG_PATIENCE = { timeout: 4 * LIMIT_MS, interval: 500 };
+
 interface Event {
   readonly involvedObject: { readonly name: string };
   readonly reason: string;

@@ -29,10 +29,11 @@ export class ApiClient {
   private readonly requests: Agent | HttpAgent;
   private readonly streams: Agent | HttpAgent;
 
-  constructor(connection: Connection) {
+  /** Requests beyond so many at a time wait for each other, so that what must not wait has a client of its own. */
+  constructor(connection: Connection, concurrency = 24) {
     this.connection = connection;
     const secure = connection.server.protocol === 'https:';
-    this.requests = createAgent(secure, { keepAlive: true, maxSockets: 24 });
+    this.requests = createAgent(secure, { keepAlive: true, maxSockets: concurrency });
     this.streams = createAgent(secure, { keepAlive: false });
   }
 

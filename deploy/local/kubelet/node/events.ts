@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { ApiError, patchType } from '../api/client.ts';
 import type { ApiClient } from '../api/client.ts';
-import { patchType } from '../api/client.ts';
 import type { ObjectMeta } from '../api/objects.ts';
 import { formatTime } from '../pod/record.ts';
 
@@ -70,7 +70,7 @@ export class EventRecorder {
     };
     await this.api.send('POST', base, body).catch((error: unknown) => {
       this.series.delete(key);
-      this.onTrouble(error);
+      this.complain(error);
     });
   }
 
@@ -80,8 +80,16 @@ export class EventRecorder {
     series.timer = setTimeout(() => {
       series.timer = undefined;
       const body = { count: series.count, lastTimestamp: formatTime(Date.now()) };
-      this.api.send('PATCH', series.path, body, patchType.merge).catch(this.onTrouble);
+      this.api
+        .send('PATCH', series.path, body, patchType.merge)
+        .catch((error: unknown) => this.complain(error));
     }, repeatMs);
     series.timer.unref();
+  }
+
+  /** A namespace that is going away takes no events any more, and that is no trouble. */
+  private complain(error: unknown): void {
+    const isGoing = error instanceof ApiError && (error.status === 403 || error.status === 404);
+    if (!isGoing) this.onTrouble(error);
   }
 }
