@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
@@ -9,6 +9,7 @@ import { bundleWorkflowCode } from '@temporalio/worker';
 import type { Logger } from '@temporalio/common';
 
 const WORKFLOWS = fileURLToPath(new URL('../workflows/index.ts', import.meta.url));
+const KEPT_BUNDLES = 10;
 const sdkVersion = (createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string })
   .version;
 
@@ -27,7 +28,28 @@ export async function prepareBundle(
   const aside = `${file}.${process.pid}`;
   await writeFile(aside, code);
   await rename(aside, file);
+  await forgetOldest(directory);
   return file;
+}
+
+/** Every change of a source leaves a bundle behind: the newest few are enough to go back and forth. */
+async function forgetOldest(directory: string): Promise<void> {
+  const files = (await readdir(directory)).filter((name) => name.endsWith('.js'));
+  const times = await Promise.all(
+    files.map(async (name) => {
+      const path = join(directory, name);
+      // Another worker that starts now may have removed it already.
+      return {
+        path,
+        usedMs: await stat(path).then(
+          (found) => found.mtimeMs,
+          () => 0,
+        ),
+      };
+    }),
+  );
+  const old = times.sort((a, b) => b.usedMs - a.usedMs).slice(KEPT_BUNDLES);
+  await Promise.all(old.map(({ path }) => rm(path, { force: true })));
 }
 
 /** The bundler tells at length what it did, which matters only when it fails. */

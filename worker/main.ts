@@ -9,5 +9,6 @@ try {
 } catch (error) {
   const words = error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(`keelson-worker: ${words}\n`);
-  process.exitCode = 1;
+  // A worker that failed may hold handles for ever, and nobody would start another one.
+  process.exit(1);
 }

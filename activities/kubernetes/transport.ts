@@ -49,8 +49,10 @@ export function createTransport(config: KubeConfig): Transport {
     }
     await config.applySecurityAuthentication(context);
     const fresh = context.getDispatcher();
-    if (fresh !== undefined && (kept === null || Date.now() - kept.sinceMs > CONNECTIONS_FOR_MS))
+    if (fresh !== undefined && (kept === null || Date.now() - kept.sinceMs > CONNECTIONS_FOR_MS)) {
+      void kept?.dispatcher.close();
       kept = { dispatcher: fresh, sinceMs: Date.now() };
+    }
     if (kept !== null) context.setDispatcher(kept.dispatcher);
     context.setSignal(signal);
     return http.send(context).toPromise();

@@ -40,10 +40,10 @@ export function planMeetings(seen: readonly { readonly server: ValkeyServer; rea
   return { meet, missing };
 }
 
-/** By its id, at its present address, and with a link that is up. */
+/** By its id, at its present address, and with a link that is up. A verdict of failure then withdraws itself in its time. */
 function knows(view: View, id: string, server: ValkeyServer): boolean {
   const known = view.members.find((node) => node.id === id);
-  return known !== undefined && known.connected && known.ip === server.ip && known.failing !== 'failed';
+  return known !== undefined && known.connected && known.ip === server.ip;
 }
 
 const areNeighbours = (a: number, b: number, count: number): boolean =>

@@ -50,10 +50,10 @@ export async function openRealServers(version: string): Promise<ValkeyStage> {
       : { metadata: { name, uid: found.podUid }, status: { podIP: found.server.ip } };
   }
 
-  async function startOne(options: ServerOptions): Promise<Running> {
+  async function startOne(options: ServerOptions, data?: string): Promise<Running> {
     const at = (started += 1);
     const ip = `${network}.${at}`;
-    const directory = await mkdtemp(join(tmpdir(), 'keelson-valkey-'));
+    const directory = data ?? (await mkdtemp(join(tmpdir(), 'keelson-valkey-')));
     const lines = [
       ...COMMON,
       ['dir', directory],
@@ -109,6 +109,11 @@ export async function openRealServers(version: string): Promise<ValkeyStage> {
       };
     },
     replacePod: (server) => void (find(server).podUid = 'another'),
+    async move(server) {
+      const { directory, process: child } = find(server);
+      await stop(child);
+      return (await startOne({}, directory)).server;
+    },
     kill: (server) => end(find(server)),
     close: async () => void (await Promise.all(running.map(end))),
   };
@@ -161,11 +166,14 @@ async function send(one: Running, [name = '', ...args]: readonly string[]): Prom
   }
 }
 
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+}
+
 async function end(one: Running): Promise<void> {
-  if (one.process.exitCode === null && one.process.signalCode === null) {
-    const ended = once(one.process, 'exit');
-    one.process.kill('SIGKILL');
-    await ended;
-  }
+  await stop(one.process);
   await rm(one.directory, { recursive: true, force: true });
 }

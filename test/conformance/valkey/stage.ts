@@ -19,6 +19,8 @@ export interface ValkeyStage {
   access(auth?: { readonly user?: string; readonly password: string }): ValkeyAccess;
   /** From now on another pod has the server's name and address. */
   replacePod(server: ValkeyServer): void;
+  /** Ends the server and starts it with its data in another pod at another address. */
+  move(server: ValkeyServer): Promise<ValkeyServer>;
   /** Ends the server as a lost machine would. */
   kill(server: ValkeyServer): Promise<void>;
   close(): Promise<void>;

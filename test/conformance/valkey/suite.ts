@@ -83,6 +83,21 @@ export function valkeySuite(open: () => Promise<ValkeyStage>): void {
         expect(await nodes(second)).toHaveLength(2);
       });
 
+      test('finds everybody again when all have come back at other addresses, with their slots', async () => {
+        const servers = await stage.start(3);
+        const [first] = servers;
+        const { nodeIds } = await meet(servers);
+        if (first !== undefined) await assign(first, [0, 16_383]);
+        const moved = await Promise.all(servers.map((server) => stage.move(server)));
+        const again = await meet(moved);
+        expect(Object.values(again.nodeIds).toSorted()).toEqual(Object.values(nodeIds).toSorted());
+        for (const server of moved) {
+          const seen = await nodes(server);
+          expect(seen.map((node) => node.ip).toSorted()).toEqual(moved.map(({ ip }) => ip).toSorted());
+          expect(seen.flatMap((node) => node.slots)).toEqual([[0, 16_383]]);
+        }
+      });
+
       test('never merges two clusters that both serve slots', async () => {
         const [first, second] = await two();
         await assign(first, [0, 99]);

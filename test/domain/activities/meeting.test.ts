@@ -68,6 +68,11 @@ describe('meetings', () => {
     });
   });
 
+  test('leave a verdict of failure alone: it is withdrawn when the node is seen to answer', () => {
+    const judged = view(1, [{ n: 2, flags: 'master,fail' }]);
+    expect(meetings([judged, view(2, [{ n: 1 }])])).toEqual({ meet: [], missing: 0 });
+  });
+
   test('leave those alone who see each other', () => {
     expect(meetings([view(1, [{ n: 2 }]), view(2, [{ n: 1 }])])).toEqual({ meet: [], missing: 0 });
   });
@@ -75,7 +80,6 @@ describe('meetings', () => {
   test.each([
     ['an address that is not its own any more', { n: 2, at: 9 }],
     ['a link that is down', { n: 2, link: 'disconnected' }],
-    ['a verdict that it failed', { n: 2, flags: 'master,fail' }],
   ])('are made again where one knows the other by %s', (_, known) => {
     expect(meetings([view(1, [known]), view(2, [{ n: 1 }])])).toEqual({ meet: [[0, 1]], missing: 1 });
   });
