@@ -27,7 +27,7 @@ export function readSettings(home: Home): Settings | undefined {
   } catch (error) {
     throw new StackError(
       `${file} is damaged`,
-      'Run "keelson down", which finds the processes of this stack without it, remove the file, and run "keelson up" again.',
+      'Run "keelson down", which finds the processes of this stack without it and removes the file, then "keelson up".',
       { cause: error },
     );
   }

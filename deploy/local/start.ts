@@ -43,7 +43,7 @@ const POLL_MS = 100;
 /** A part that has failed this often without ever being ready will not get better by waiting. */
 const HOPELESS_FAILURES = 3;
 /** From the first look at a part to its being ready; a slow machine needs a fraction of it. */
-const PART_LIMIT_MS = 90_000;
+const PART_LIMIT_MS = 180_000;
 
 /** Starts the stack, or what is missing of it, and resolves when every part is ready. */
 export async function startStack(options: StartOptions): Promise<StartedStack> {

@@ -7,6 +7,7 @@ import { findByEnvironment, isAlive, readCommandLine, signal } from './process-t
 import type { ProcessIdentity } from './process-table.ts';
 import type { Progress } from './progress.ts';
 import { PARTS } from './parts/index.ts';
+import { readSettings } from './settings.ts';
 import { readState } from './state.ts';
 import type { StackState } from './state.ts';
 
@@ -27,6 +28,7 @@ export async function stopStack(home: Home, progress: Progress): Promise<{ wasRu
     task.done('nothing of it runs any more');
   }
   for (const file of [pathOf.state(home), pathOf.lock(home)]) rmSync(file, { force: true });
+  if (isDamaged(() => readSettings(home))) rmSync(pathOf.settings(home));
   return { wasRunning };
 }
 
@@ -41,6 +43,15 @@ function readStateIfSound(home: Home): StackState | undefined {
     return readState(home);
   } catch {
     return undefined;
+  }
+}
+
+function isDamaged(read: () => unknown): boolean {
+  try {
+    read();
+    return false;
+  } catch {
+    return true; // Whoever runs "up" next decides anew what the stack consists of.
   }
 }
 

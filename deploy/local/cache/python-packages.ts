@@ -25,12 +25,27 @@ export function pythonPackages(requirement: string): FetchedSource {
   };
 }
 
-let version: string | undefined;
-
 /** The version of Python on this machine: packages with compiled code fit only that one. */
 export function pythonVersion(): string {
-  version ??= spawnSync('python3', ['-c', 'import sys; print("py%d.%d" % sys.version_info[:2])'], {
-    encoding: 'utf8',
-  }).stdout?.trim();
-  return version ?? 'py';
+  return askPython().version;
+}
+
+/** Python itself, not a script that stands for it: a process must be known again by its command line. */
+export function pythonProgram(): string {
+  return askPython().program;
+}
+
+const QUESTION = 'import sys; print("py%d.%d" % sys.version_info[:2]); print(sys.executable)';
+let answer: { readonly version: string; readonly program: string } | undefined;
+
+function askPython(): { readonly version: string; readonly program: string } {
+  if (answer !== undefined) return answer;
+  const { stdout } = spawnSync('python3', ['-c', QUESTION], { encoding: 'utf8' });
+  // Without Python there is no output at all; that it is missing is told when it is needed.
+  const [version = 'py', program = 'python3'] = (stdout ?? '')
+    .trim()
+    .split('\n')
+    .filter((line) => line !== '');
+  answer = { version, program };
+  return answer;
 }

@@ -20,7 +20,8 @@ import type { Artifact, FetchedSource, ResolvedArtifact } from './artifact.ts';
 
 /** The directory that keeps what was fetched and built, for every stack of this user. */
 export function cacheDirectory(): string {
-  return resolve(process.env['KEELSON_CACHE'] ?? join(homedir(), '.cache', 'keelson'));
+  const { KEELSON_CACHE, XDG_CACHE_HOME } = process.env;
+  return resolve(KEELSON_CACHE ?? join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'keelson'));
 }
 
 /** Finds the artifact in the cache or on the machine, or fetches it: once, whole, and checked. */

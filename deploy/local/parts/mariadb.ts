@@ -52,8 +52,9 @@ export const mariadb: Part = {
       ...options(context),
       '--bind-address=127.0.0.1',
       `--port=${context.port('sql')}`,
-      `--socket=${join(context.dataDirectory, 'sql.sock')}`,
-      `--pid-file=${join(context.dataDirectory, 'sql.pid')}`,
+      // Relative to the data directory: the path of a socket may not be long.
+      '--socket=sql.sock',
+      '--pid-file=sql.pid',
       '--skip-name-resolve',
       '--innodb-flush-log-at-trx-commit=2',
       '--innodb-buffer-pool-size=64M',

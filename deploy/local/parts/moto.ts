@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
 import type { Artifact } from '../cache/artifact.ts';
-import { pythonPackages, pythonVersion } from '../cache/python-packages.ts';
+import { pythonPackages, pythonProgram, pythonVersion } from '../cache/python-packages.ts';
 import type { Part } from '../part.ts';
-import { checkHttp } from '../readiness.ts';
+import { checkTcp } from '../readiness.ts';
 
 const VERSION = '5.2.5';
 const MODULE = 'moto/server.py';
@@ -28,9 +28,10 @@ export const moto: Part = {
   graceMs: 5_000,
   addresses: (context) => ({ api: `http://127.0.0.1:${context.port('api')}` }),
   command: (context) => ({
-    program: 'python3',
+    program: pythonProgram(),
     args: ['-m', 'moto.server', '-H', '127.0.0.1', '-p', String(context.port('api'))],
     env: { PYTHONPATH: dirname(dirname(context.file(motoPackages, MODULE))), PYTHONDONTWRITEBYTECODE: '1' },
   }),
-  checkReady: (context) => checkHttp(`http://127.0.0.1:${context.port('api')}/moto-api/data.json`),
+  // Every page of its own lists all that it emulates, which takes it longer the more there is.
+  checkReady: (context) => checkTcp(context.port('api')),
 };

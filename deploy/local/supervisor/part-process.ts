@@ -26,7 +26,7 @@ export async function startProcess(home: Home, part: string, command: PartComman
       cwd: home.directory,
       detached: true,
       stdio: ['ignore', log, log],
-      env: { ...process.env, ...command.env, ...marksOf(home, part) },
+      env: { ...inheritedEnvironment(), ...command.env, ...marksOf(home, part) },
     });
     const ended = new Promise<string>((resolve) => {
       child.on('exit', (code, signal) =>
@@ -72,4 +72,10 @@ function awaitEnd(identity: ProcessIdentity): Promise<string> {
 
 function isSame(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((word, at) => word === other[at]);
+}
+
+/** What a user has set for other clusters and other servers must not reach the parts of this one. */
+function inheritedEnvironment(): NodeJS.ProcessEnv {
+  const foreign = (name: string): boolean => name.startsWith('TEMPORAL_') || name === 'KUBECONFIG';
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign(name)));
 }

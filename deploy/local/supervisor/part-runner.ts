@@ -10,7 +10,7 @@ import type { PartState } from '../state.ts';
 import { adoptProcess, startProcess } from './part-process.ts';
 import type { PartProcess } from './part-process.ts';
 
-const READY_LIMIT_MS = 60_000;
+const READY_LIMIT_MS = 90_000;
 const READY_POLL_MS = 100;
 const FIRST_BACK_OFF_MS = 250;
 const LAST_BACK_OFF_MS = 30_000;
