@@ -88,11 +88,17 @@ export const performersOf = (
   },
 
   async RemoveShard({ shard }, summary) {
-    const { cluster, shards } = run.observed;
-    const objects = shards
-      .filter((set) => set.shard === shard)
-      .map(({ name, uid }) => objectOf(cluster.namespace, 'StatefulSet', name, uid));
-    return run.port.wait(summary).deleteKubernetesObjects({ objects });
+    const { cluster, shards, pods } = run.observed;
+    const fenced = (
+      kind: string,
+      of: readonly { shard: number; name: string; uid: string }[],
+    ): ObjectIdentity[] =>
+      of
+        .filter((one) => one.shard === shard)
+        .map(({ name, uid }) => objectOf(cluster.namespace, kind, name, uid));
+    // The StatefulSet first: pods that it no longer wants, it does not bring back.
+    await run.port.wait(summary).deleteKubernetesObjects({ objects: fenced('StatefulSet', shards) });
+    return run.port.wait(`${summary} (pods)`).deleteKubernetesObjects({ objects: fenced('Pod', pods) });
   },
 
   async RestartPod({ pod: name }, summary) {

@@ -6,6 +6,8 @@ import { countSlots } from './slots.ts';
 export function nameOperation(context: PlanContext, steps: readonly ValkeyStep[]): string {
   if (context.wish.deleting === true) return 'delete';
   if (!context.formed) return 'create';
+  // The shape stays while slots are served by nobody, so whatever is planned brings back what was there.
+  if (context.lacksSlots) return 'heal';
   const masters = changeOfMasters(context);
   const replicas = replicasChange(context);
   if (masters !== null) return replicas ? 'scale' : masters;

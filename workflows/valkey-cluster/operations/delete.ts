@@ -23,7 +23,6 @@ export const deleteCluster: Operation<ValkeyTypes> = {
   async run(run) {
     if (run.phase !== 'Deleting') reached(run, 'DeletionRequested');
     const { RemoveShard } = performersOf(run);
-    // StatefulSets first: what they no longer want, they do not bring back.
     await run.perform({ RemoveShard });
     await run.observe();
     await run.perform(removeTheRest(run));

@@ -1,0 +1,170 @@
+import type { ValkeyTypes } from '../../../workflows/valkey-cluster/contract.ts';
+import { failure } from '../../../workflows/shared/failures.ts';
+import type { ValkeyNode, ValkeyObservation } from '../../../workflows/valkey-cluster/domain/observation.ts';
+import { contains, countSlots, joinRanges } from '../../../workflows/valkey-cluster/domain/slots.ts';
+import { currentAttempt } from '../engine/attempts.ts';
+import { REF, type ValkeyWorld, type WorldPod } from './world.ts';
+
+const POLL_MS = 100;
+
+/** The activities on the simulated world, each safe to repeat, as the real ones are. */
+export function createSimulatedActivities(world: ValkeyWorld): ValkeyTypes['activities'] {
+  const now = (): number => currentAttempt().nowMs();
+  const idOf = ({ pod }: { readonly pod: string }): string => world.server(pod).id;
+  return {
+    observeValkeyCluster: async () => (world.resource === null ? null : observe(world, now())),
+    async applyKubernetesObjects({ owner, objects }) {
+      if (world.present().uid !== owner.uid) throw failure('ResourceReplaced', 'another cluster');
+      if (owner.generation !== undefined && owner.generation < world.present().generation) {
+        throw failure('GenerationMoved', 'a newer generation is wanted');
+      }
+      for (const object of objects) world.put(object, now());
+      return { uids: {} };
+    },
+    async deleteKubernetesObjects({ objects }) {
+      for (const { kind, name, uid } of objects) world.remove(kind, name, uid, now());
+      return { deleted: objects.length };
+    },
+    async awaitKubernetesPods({ selector, count }) {
+      const shards = /in \(([\d,]+)\)/.exec(selector)?.[1]?.split(',').map(Number) ?? [];
+      for (;;) {
+        const pods = world.pods.filter((pod) => shards.includes(pod.shard));
+        if (pods.length === count && pods.every((pod) => world.isReady(pod, now()))) return [];
+        await currentAttempt().sleep(POLL_MS);
+      }
+    },
+    async writeKubernetesStatus({ resource, status, conditions }) {
+      const present = world.present();
+      if (present.uid !== resource.uid) throw failure('ResourceReplaced', 'another cluster');
+      present.status = status;
+      present.conditions = conditions;
+      const phase = typeof status['phase'] === 'string' ? status['phase'] : '';
+      if (world.phases.at(-1) !== phase) world.phases.push(phase);
+    },
+    async recordKubernetesEvent({ reason, message }) {
+      world.events.push(`${reason}: ${message}`);
+    },
+    async removeKubernetesFinalizer({ resource }) {
+      if (world.resource?.uid === resource.uid) world.resource = null;
+    },
+    async meetValkeyNodes({ servers }) {
+      const ids = servers.map(idOf);
+      for (const server of servers) {
+        const one = world.server(server.pod);
+        one.knows = [...new Set([...one.knows, ...ids])];
+      }
+      return { nodeIds: Object.fromEntries(servers.map((server) => [server.pod, idOf(server)])) };
+    },
+    async assignValkeySlots({ server, ranges }) {
+      const one = world.server(server.pod);
+      const others = [...world.servers.values()].filter((other) => other !== one);
+      if (
+        countSlots(joinRanges([...others.flatMap((other) => other.slots), ...ranges])) !==
+        countSlots(joinRanges(others.flatMap((other) => other.slots))) + countSlots(ranges)
+      ) {
+        throw failure('ValkeySlotBusy', 'a slot is served already');
+      }
+      if (!contains(one.slots, ranges)) one.slots = [...joinRanges([...one.slots, ...ranges])];
+      return { assigned: countSlots(ranges) };
+    },
+    async attachValkeyReplica({ server, masterId }) {
+      const one = world.server(server.pod);
+      if (one.slots.length > 0) throw failure('ValkeySlotBusy', `${server.pod} serves slots`);
+      one.masterId = masterId;
+      return { linkSeconds: 0.1 };
+    },
+    async forgetValkeyNodes({ servers, leaving, nodeIds }) {
+      for (const server of leaving) {
+        Object.assign(world.server(server.pod), { id: world.serial('node'), knows: [], masterId: null });
+      }
+      for (const server of servers) {
+        const one = world.server(server.pod);
+        one.knows = one.knows.filter((id) => !nodeIds.includes(id));
+      }
+      return { forgotten: nodeIds.length };
+    },
+    async awaitValkeyHealth({ servers }) {
+      while (!observe(world, now()).health.ok) await currentAttempt().sleep(POLL_MS);
+      return { slots: 16384, nodes: servers.length };
+    },
+  };
+}
+
+function observe(world: ValkeyWorld, nowMs: number): ValkeyObservation {
+  const { uid, generation, deleting, spec, status } = world.present();
+  const nodes = world.pods.flatMap((pod) => (world.isReady(pod, nowMs) ? [nodeOf(world, pod)] : []));
+  const slotsAssigned = countSlots(nodes.flatMap((node) => node.slots));
+  const ids = nodes.map((node) => node.id);
+  const agree = nodes.every((node) => ids.every((id) => world.server(node.pod).knows.includes(id)));
+  const observedGeneration = status['observedGeneration'];
+  return {
+    cluster: {
+      ...REF,
+      uid,
+      generation,
+      deleting,
+      finalizers: [],
+      annotations: {},
+      spec,
+      phase: typeof status['phase'] === 'string' ? status['phase'] : null,
+      observedGeneration: typeof observedGeneration === 'number' ? observedGeneration : 0,
+    },
+    shards: world.sets.map(({ shard, name, uid, replicas, image }) => ({
+      shard,
+      name,
+      uid,
+      replicas,
+      image,
+    })),
+    pods: world.pods.map((pod) => podOf(world, pod, nowMs)),
+    nodes,
+    orphans: [],
+    health: {
+      ok: agree && slotsAssigned === 16384,
+      slotsAssigned,
+      viewsAgree: agree,
+      answered: nodes.length,
+      unreachable: [],
+    },
+    missing: world.missingSecret
+      ? [{ field: 'spec.auth.secretRef', message: 'Secret cache-auth does not exist' }]
+      : [],
+    owned: { ...world.objects },
+  };
+}
+
+function nodeOf(world: ValkeyWorld, pod: WorldPod): ValkeyNode {
+  const { id, masterId, slots } = world.server(pod.name);
+  const role = masterId === null ? 'master' : 'replica';
+  return {
+    id,
+    pod: pod.name,
+    shard: pod.shard,
+    role,
+    masterId,
+    slots,
+    zone: 'a',
+    ready: true,
+    version: '9.1.2',
+  };
+}
+
+function podOf(world: ValkeyWorld, pod: WorldPod, nowMs: number): ValkeyObservation['pods'][number] {
+  const { name, uid, shard, ip, image, hash } = pod;
+  const ready = world.isReady(pod, nowMs);
+  return {
+    name,
+    uid,
+    shard,
+    ip,
+    node: 'node-1',
+    zone: 'a',
+    phase: ready ? 'Running' : 'Pending',
+    ready,
+    terminating: false,
+    image,
+    templateHash: hash,
+    waiting: image.endsWith(':9.1.2') ? null : 'ErrImagePull: there is no such image',
+    nodeId: ready ? world.server(name).id : null,
+  };
+}

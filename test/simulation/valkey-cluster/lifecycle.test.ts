@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest';
+import { runEntity, type EntityInput } from '../../../workflows/shared/entity.ts';
+import type { Hint } from '../../../workflows/shared/messages.ts';
+import { runOperation, type Operation, type OperationInput } from '../../../workflows/shared/operation.ts';
+import type { EntityPort, OperationPort } from '../../../workflows/shared/port.ts';
+import { valkeyClusterId, type ValkeyTypes } from '../../../workflows/valkey-cluster/contract.ts';
+import { DEFAULT_SPEC } from '../../../workflows/valkey-cluster/domain/spec-defaults.ts';
+import { valkeyLifecycle } from '../../../workflows/valkey-cluster/lifecycle.ts';
+import { create } from '../../../workflows/valkey-cluster/operations/create.ts';
+import { deleteCluster } from '../../../workflows/valkey-cluster/operations/delete.ts';
+import { heal } from '../../../workflows/valkey-cluster/operations/heal.ts';
+import type { ActivityImplementation } from '../engine/attempts.ts';
+import { Engine, type EngineOptions } from '../engine/engine.ts';
+import type { WorkflowCode } from '../engine/execution.ts';
+import { createSimulatedActivities } from './activities.ts';
+import { REF, ValkeyWorld } from './world.ts';
+
+const ID = valkeyClusterId(REF);
+const HOUR_MS = 3_600_000;
+const CREATION = [
+  'Creating',
+  'WaitingForPods',
+  'InitializingCluster',
+  'AssigningSlots',
+  'ConfiguringReplicas',
+  'VerifyingClusterHealth',
+  'Running',
+];
+
+const operation =
+  (one: Operation<ValkeyTypes>): WorkflowCode =>
+  (port, input) =>
+    runOperation(
+      port as unknown as OperationPort<ValkeyTypes['activities']>,
+      valkeyLifecycle,
+      one,
+      input as unknown as OperationInput<ValkeyTypes>,
+    );
+
+const WORKFLOWS: Readonly<Record<string, WorkflowCode>> = {
+  valkeyCluster: (port, input) =>
+    runEntity(
+      port as unknown as EntityPort<ValkeyTypes['activities']>,
+      valkeyLifecycle,
+      input as unknown as EntityInput,
+    ),
+  createValkeyCluster: operation(create),
+  healValkeyCluster: operation(heal),
+  deleteValkeyCluster: operation(deleteCluster),
+};
+
+function stage(options: Partial<EngineOptions> = {}) {
+  const world = new ValkeyWorld();
+  const engine = new Engine({
+    seed: 'valkey',
+    workflows: WORKFLOWS,
+    activities: createSimulatedActivities(world) as unknown as Readonly<
+      Record<string, ActivityImplementation>
+    >,
+    ...options,
+  });
+  const hint = (news: Hint): void =>
+    engine.signalWithStart('valkeyCluster', ID, { ref: REF }, { name: 'hint', input: news });
+  const until = async (what: string, holds: () => boolean): Promise<void> => {
+    if (await engine.until(holds, HOUR_MS)) return;
+    throw new Error(`it never came to pass that ${what}:\n${engine.journal.lines.slice(-30).join('\n')}`);
+  };
+  const settles = (phase: string): Promise<void> =>
+    until(
+      `the phase is ${phase}`,
+      () => world.phases.at(-1) === phase && world.resource?.status['currentOperation'] === undefined,
+    );
+  return { world, engine, hint, until, settles };
+}
+
+const condition = (world: ValkeyWorld, type: string) =>
+  world.resource?.conditions.find((one) => one.type === type);
+
+describe('a Valkey cluster', () => {
+  it('is created through the phases of the specification, in their order', async () => {
+    const { world, hint, settles } = stage();
+    hint(world.apply());
+    await settles('Running');
+    expect(world.phases).toEqual(CREATION);
+    expect(world.resource?.status).toMatchObject({
+      readyNodes: '6/6',
+      readyMasters: 3,
+      observedGeneration: 1,
+    });
+    expect(condition(world, 'Ready')).toMatchObject({ status: 'True', reason: 'ClusterHealthy' });
+    expect(world.sets.map((set) => set.name)).toEqual(['cache-0', 'cache-1', 'cache-2']);
+  });
+
+  it.each(['first', 'second', 'third'])(
+    'is created whatever the worker suffers, the %s time too',
+    async (seed) => {
+      const { world, engine, hint, settles } = stage({
+        seed,
+        faults: { lostAnswer: 0.2, frozen: 0.1, slow: 0.1 },
+      });
+      hint(world.apply());
+      for (let crash = 0; crash < 5; crash += 1) {
+        await engine.until(() => false, 900);
+        await engine.crash(300);
+      }
+      await settles('Running');
+      expect(world.resource?.status).toMatchObject({ readyNodes: '6/6', assignedSlots: '16384/16384' });
+      expect(engine.journal.violations).toEqual([]);
+    },
+  );
+
+  it('waits for a Secret, says so, and creates nothing before it is there', async () => {
+    const { world, hint, until, settles } = stage();
+    world.missingSecret = true;
+    hint(world.apply());
+    await until('it says what is missing', () =>
+      /cache-auth/.test(condition(world, 'Progressing')?.message ?? ''),
+    );
+    expect(world.sets).toEqual([]);
+    expect(world.objects).toEqual({});
+    world.missingSecret = false;
+    await settles('Running');
+  });
+
+  it('names an image that cannot be had, and goes on with a better one', async () => {
+    const { world, hint, until, settles } = stage();
+    hint(world.apply({ image: { ...DEFAULT_SPEC.image, tag: '9.9.9' } }));
+    await until('it names the image', () => condition(world, 'Ready')?.reason === 'ImagePullFailed');
+    hint(world.apply());
+    await settles('Running');
+    expect(world.pods.every((pod) => pod.image === 'valkey/valkey:9.1.2')).toBe(true);
+  });
+
+  it('grows or shrinks to a newer wish that comes before its pods are there', async () => {
+    const { world, engine, hint, settles } = stage();
+    hint(world.apply({ masters: 5 }));
+    await engine.until(() => world.sets.length === 5, HOUR_MS);
+    hint(world.apply({ masters: 3 }));
+    await settles('Running');
+    expect(world.sets).toHaveLength(3);
+    hint(world.hint());
+    expect(world.resource?.status).toMatchObject({ readyNodes: '6/6', observedGeneration: 2 });
+  });
+
+  it('heals when all pods come back at other addresses, and when one loses its place', async () => {
+    const { world, engine, hint, settles, until } = stage();
+    hint(world.apply());
+    await settles('Running');
+    for (const server of world.servers.values()) server.knows = [server.id];
+    hint(world.hint());
+    const healed = (): number =>
+      world.events.filter((event) => event.startsWith('OperationDone: heal')).length;
+    await until('they know each other', () => healed() === 1);
+    expect([...world.servers.values()].every((one) => one.knows.length === 6)).toBe(true);
+    const [first] = world.pods;
+    if (first !== undefined) world.remove('Pod', first.name, first.uid, engine.agenda.nowMs);
+    hint(world.hint());
+    await until('it was degraded', () => world.phases.includes('Degraded'));
+    await settles('Running');
+    expect(world.resource?.status).toMatchObject({ readyNodes: '6/6' });
+  });
+
+  it('says of a wish that cannot be carried out yet that it waits', async () => {
+    const { world, hint, settles, until } = stage();
+    hint(world.apply());
+    await settles('Running');
+    hint(world.apply({ masters: 4 }));
+    await until('it says so', () =>
+      /does not carry it out yet/.test(condition(world, 'Progressing')?.message ?? ''),
+    );
+    expect(world.sets).toHaveLength(3);
+  });
+
+  it.each([0, 500, 900, 1_200, 60_000])(
+    'is deleted without a trace %i ms after it was wished for',
+    async (afterMs) => {
+      const { world, engine, hint, until } = stage();
+      const persistence = { ...DEFAULT_SPEC.persistence, retention: 'Delete' as const };
+      hint(world.apply({ persistence }));
+      await engine.until(() => false, afterMs);
+      hint(world.delete());
+      await until('it is gone', () => world.resource === null && engine.open.length === 0);
+      expect({ sets: world.sets, pods: world.pods, objects: world.objects }).toEqual({
+        sets: [],
+        pods: [],
+        objects: {},
+      });
+    },
+  );
+});

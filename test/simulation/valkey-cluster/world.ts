@@ -1,0 +1,154 @@
+import { fieldOf, textOf } from '../../../starter/object-field.ts';
+import { failure } from '../../../workflows/shared/failures.ts';
+import type { Condition, Hint } from '../../../workflows/shared/messages.ts';
+import { SHARD_LABEL, TEMPLATE_ANNOTATION } from '../../../workflows/valkey-cluster/domain/names.ts';
+import type { SlotRange, ValkeyClusterSpec } from '../../../workflows/valkey-cluster/domain/observation.ts';
+import { DEFAULT_SPEC } from '../../../workflows/valkey-cluster/domain/spec-defaults.ts';
+
+export const REF = { namespace: 'default', name: 'cache' } as const;
+
+/** The resource as the API server would keep it. */
+export interface WorldResource {
+  readonly uid: string;
+  generation: number;
+  deleting: boolean;
+  spec: ValkeyClusterSpec;
+  status: Readonly<Record<string, unknown>>;
+  conditions: readonly Condition[];
+}
+
+export interface WorldSet {
+  readonly name: string;
+  readonly uid: string;
+  readonly shard: number;
+  replicas: number;
+  image: string;
+  hash: string;
+}
+
+export interface WorldPod {
+  readonly name: string;
+  readonly uid: string;
+  readonly shard: number;
+  readonly ip: string;
+  readonly readyAtMs: number;
+  readonly image: string;
+  readonly hash: string;
+}
+
+/** A Valkey server; it outlives its pod, as its volume does. */
+export interface WorldServer {
+  id: string;
+  knows: string[];
+  masterId: string | null;
+  slots: SlotRange[];
+}
+
+const STARTS_AFTER_MS = 700;
+
+/** A cluster, the controllers of Kubernetes and the Valkey servers, in memory. */
+export class ValkeyWorld {
+  resource: WorldResource | null = null;
+  sets: WorldSet[] = [];
+  pods: WorldPod[] = [];
+  readonly servers = new Map<string, WorldServer>();
+  objects: Record<string, string> = {};
+  missingSecret = false;
+  readonly events: string[] = [];
+  readonly phases: string[] = [];
+  #serial = 0;
+
+  apply(spec: Partial<ValkeyClusterSpec> = {}): Hint {
+    const filled = { ...DEFAULT_SPEC, ...spec };
+    if (this.resource === null) {
+      const uid = this.serial('uid');
+      this.resource = { uid, generation: 1, deleting: false, spec: filled, status: {}, conditions: [] };
+    } else {
+      this.resource.spec = filled;
+      this.resource.generation += 1;
+    }
+    return this.hint();
+  }
+
+  delete(): Hint {
+    const resource = this.present();
+    resource.deleting = true;
+    resource.generation += 1;
+    return this.hint();
+  }
+
+  hint(): Hint {
+    const { uid, generation } = this.present();
+    return { kind: 'ValkeyCluster', uid, generation };
+  }
+
+  present(): WorldResource {
+    if (this.resource === null) throw failure('ResourceGone', 'the cluster is gone');
+    return this.resource;
+  }
+
+  serial(of: string): string {
+    this.#serial += 1;
+    return `${of}-${String(this.#serial).padStart(4, '0')}`;
+  }
+
+  /** What the API server and the StatefulSet controller do with an applied object. */
+  put(object: unknown, nowMs: number): void {
+    const kind = textOf(object, 'kind') ?? '';
+    const name = textOf(fieldOf(object, 'metadata'), 'name') ?? '';
+    if (kind !== 'StatefulSet') {
+      this.objects[`${kind}/${name}`] ??= this.serial('uid');
+      return;
+    }
+    const spec = fieldOf(object, 'spec');
+    const template = fieldOf(spec, 'template');
+    const labels = fieldOf(fieldOf(object, 'metadata'), 'labels');
+    const annotations = fieldOf(fieldOf(template, 'metadata'), 'annotations');
+    const containers = fieldOf(fieldOf(template, 'spec'), 'containers') as readonly unknown[];
+    const wish = {
+      replicas: Number(fieldOf(spec, 'replicas')),
+      image: textOf(containers[0], 'image') ?? '',
+      hash: textOf(annotations, TEMPLATE_ANNOTATION) ?? '',
+    };
+    const known = this.sets.find((set) => set.name === name);
+    if (known === undefined) {
+      const shard = Number(textOf(labels, SHARD_LABEL));
+      this.sets.push({ name, uid: this.serial('uid'), shard, ...wish });
+    } else Object.assign(known, wish);
+    this.control(nowMs);
+  }
+
+  /** The StatefulSet controller: pods that are missing come, with a new address. */
+  control(nowMs: number): void {
+    for (const set of this.sets) {
+      for (let ordinal = 0; ordinal < set.replicas; ordinal += 1) {
+        const name = `${set.name}-${ordinal}`;
+        if (this.pods.some((pod) => pod.name === name)) continue;
+        const { shard, image, hash } = set;
+        const ip = `127.0.0.${this.serial('').slice(1)}`;
+        const readyAtMs = nowMs + STARTS_AFTER_MS;
+        this.pods.push({ name, uid: this.serial('uid'), shard, ip, readyAtMs, image, hash });
+        if (!this.servers.has(name)) {
+          this.servers.set(name, { id: this.serial('node'), knows: [], masterId: null, slots: [] });
+        }
+      }
+    }
+  }
+
+  remove(kind: string, name: string, uid: string, nowMs: number): void {
+    if (kind === 'StatefulSet') this.sets = this.sets.filter((set) => set.uid !== uid);
+    else if (kind === 'Pod') this.pods = this.pods.filter((pod) => pod.uid !== uid);
+    else if (this.objects[`${kind}/${name}`] === uid) delete this.objects[`${kind}/${name}`];
+    this.control(nowMs);
+  }
+
+  isReady(pod: WorldPod, nowMs: number): boolean {
+    return pod.image.endsWith(':9.1.2') && nowMs >= pod.readyAtMs;
+  }
+
+  server(pod: string): WorldServer {
+    const server = this.servers.get(pod);
+    if (server === undefined) throw failure('ValkeyUnreachable', `${pod} does not answer`);
+    return server;
+  }
+}
