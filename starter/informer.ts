@@ -109,8 +109,10 @@ export class Informer<S> {
         timeoutMs: this.#times.requestMs,
       });
       const items = fieldOf(answer, 'items');
-      for (const item of Array.isArray(items) ? items : []) this.#remember(found, item);
       version = textOf(fieldOf(answer, 'metadata'), 'resourceVersion') ?? '';
+      // Whatever a proxy on the way made up must not look as if everything were gone.
+      if (!Array.isArray(items) || version === '') throw new Error('the answer is no list of objects');
+      for (const item of items) this.#rememberOrKeep(found, item);
       page = textOf(fieldOf(answer, 'metadata'), 'continue');
     } while (page !== null);
     const before = this.#known;
@@ -185,6 +187,12 @@ export class Informer<S> {
       if (now !== null) this.#tell({ is: 'seen', now, before, resync: false });
     }
     return version;
+  }
+
+  /** An object that cannot be read any more is not gone: what was known of it stays. */
+  #rememberOrKeep(into: Map<string, S>, object: unknown): void {
+    const before = this.#known.get(keyOf(object));
+    if (this.#remember(into, object) === null && before !== undefined) into.set(keyOf(object), before);
   }
 
   #remember(into: Map<string, S>, object: unknown): S | null {

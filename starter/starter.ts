@@ -1,6 +1,7 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
+import type { ResourceRef } from '../workflows/shared/messages.ts';
 import type { HintDeliveryOptions } from './hint-delivery.ts';
 import type { HintPace } from './hint-schedule.ts';
 import { Informer } from './informer.ts';
@@ -163,7 +164,7 @@ export class Starter {
       path: resourcePath(type),
       project: (object) =>
         sightingOf(type, object, {
-          owner,
+          owner: (one) => ownerOrNone(owner, one),
           refuse: (one) => (source.role === 'part' ? null : refuseObject(watch, one, owner)),
           ...(secondary.news === undefined ? {} : { news: secondary.news }),
         }),
@@ -181,6 +182,16 @@ export class Starter {
   #findPrimary(watch: LifecycleWatch, namespace: string, name: string): Sighting | null {
     const found = this.#watched.find(({ source }) => source.watch === watch && source.role === 'primary');
     return found?.informer.find(namespace, name) ?? null;
+  }
+}
+
+/** An object whose owner cannot be read has none; a wish is then refused with the reason. */
+function ownerOrNone(owner: SecondaryWatch['owner'], object: KubernetesObject): ResourceRef | null {
+  try {
+    return owner(object);
+  } catch {
+    // The check of the object asks again, and puts the error into its condition.
+    return null;
   }
 }
 

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { watch } from '../../../starter/watches/valkey-cluster.ts';
+import { CLUSTER_LABEL, API_GROUP, KIND } from '../../../workflows/valkey-cluster/domain/names.ts';
+
+const pods = watch.secondaries.find((one) => one.kind === 'Pod');
+
+const pod = (ready: string, more: object = {}) => ({
+  metadata: { namespace: 'shop', name: 'cache-0-0', labels: { [CLUSTER_LABEL]: 'cache' } },
+  status: { phase: 'Running', podIP: '127.1.0.1', conditions: [{ type: 'Ready', status: ready }], ...more },
+});
+
+describe('the watch of Valkey clusters', () => {
+  it('speaks of the same resource and label as the lifecycle', () => {
+    expect(watch.primary).toMatchObject({ group: API_GROUP, kind: KIND });
+    for (const one of watch.secondaries) expect(one.labelSelector).toBe(CLUSTER_LABEL);
+  });
+
+  it('finds the cluster of a pod by its label, and none without', () => {
+    expect(pods?.owner(pod('True'))).toEqual({ namespace: 'shop', name: 'cache' });
+    expect(pods?.owner({ metadata: { namespace: 'shop', name: 'other' } })).toBeNull();
+  });
+
+  it('takes a pod that loses its readiness, its address or its life for news, and nothing else of its status', () => {
+    const news = (object: object) => pods?.news?.({ ...object });
+    expect(news(pod('True', { qosClass: 'Burstable' }))).toBe(news(pod('True')));
+    expect(news(pod('False'))).not.toBe(news(pod('True')));
+    expect(news(pod('True', { podIP: '127.1.0.2' }))).not.toBe(news(pod('True')));
+    expect(news(pod('True', { phase: 'Failed' }))).not.toBe(news(pod('True')));
+    expect(news({})).toBe(news({ status: null }));
+  });
+});
