@@ -21,6 +21,8 @@ export interface EngineOptions {
   readonly workflows: Readonly<Record<string, WorkflowCode>>;
   readonly activities: Readonly<Record<string, ActivityImplementation>>;
   readonly faults?: Faults;
+  /** Sees everything that is done, as it is done, to judge whether it may be. */
+  readonly watch?: (run: Run, command: Command) => void;
   /** After how many activations a run is told to continue as new. */
   readonly longHistory?: number;
 }
@@ -205,6 +207,7 @@ export class Engine {
   }
 
   #carryOut(run: Run, command: Command): void {
+    this.#options.watch?.(run, command);
     switch (command.type) {
       case 'activity':
         run.activities.set(command.seq, this.#schedule(run, command));
