@@ -2,20 +2,18 @@ import type { Container, Handler, Pod } from '../api/objects.ts';
 import type { NodeContext } from '../node/context.ts';
 import type { PodEvent } from '../node/events.ts';
 import { selectNextDelay } from '../pod/back-off.ts';
-import { buildEnvironment } from '../pod/environment.ts';
 import { ConfigurationError } from '../pod/fields.ts';
 import type { NodeFacts } from '../pod/fields.ts';
 import { containerIdOf } from '../pod/record.ts';
 import type { ContainerRecord } from '../pod/record.ts';
-import { listEnvironmentReferences } from '../pod/references.ts';
-import { readReferencedData } from '../volumes/references.ts';
 import type { VolumeSet } from '../volumes/volume-set.ts';
-import { StartProblem, buildCommandLine, hasOwnUser, hostnameOf } from './blueprint.ts';
+import { StartProblem, hasOwnUser } from './blueprint.ts';
 import { runInContainer } from './execution.ts';
-import { createRunFiles, readMessage, readTail, runFilesOf } from './files.ts';
+import { readMessage, readTail, runFilesOf } from './files.ts';
 import { runHandler } from './handlers.ts';
 import type { HandlerTarget } from './handlers.ts';
-import { adoptContainer, launchContainer, markerVariable, readExit } from './process.ts';
+import { findImage, prepareLaunch } from './launch.ts';
+import { adoptContainer, launchContainer, readExit } from './process.ts';
 import type { ContainerProcess, ExitReport } from './process.ts';
 import { Prober } from './prober.ts';
 import { signalProcess } from './proc.ts';
@@ -35,7 +33,6 @@ export interface PodHandle {
   readonly changed: () => void;
 }
 
-const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 const retryFirstMs = 1_000;
 const retryLastMs = 10_000;
 const logTailBytes = 4_096;
@@ -145,27 +142,11 @@ export class ContainerRunner {
   }
 
   private async launch(container: Container, attempt: number): Promise<void> {
-    const { context, directory, volumes, hostsFile } = this.handle;
-    const pod = this.handle.pod();
-    const image = this.findImage(container);
-    const { namespace } = pod.metadata;
-    const data = await readReferencedData(context.api, namespace, listEnvironmentReferences(container));
-    const variables = buildEnvironment(pod, container, this.handle.facts(), data);
-    const files = createRunFiles(directory, this.name, attempt);
-    const place = volumes.place.bind(volumes);
-    const blueprint = { pod, container, image, variables, place, files, hostsFile, bwrap: context.bwrap };
-    const command = buildCommandLine(blueprint);
-    const env = {
-      PATH: path,
-      HOME: '/root',
-      HOSTNAME: hostnameOf(pod),
-      ...context.environment,
-      ...Object.fromEntries(variables),
-      [markerVariable]: this.idOf(attempt),
-    };
+    const image = findImage(this.handle.context, container, this.problems > 0);
+    const launch = await prepareLaunch(this.handle, container, image, attempt, this.idOf(attempt));
     this.tell('Normal', 'Pulled', `Container image "${container.image}" already present on machine`);
     this.tell('Normal', 'Created', `Container created: ${this.name}`);
-    const launched = await launchContainer({ command, env, logFile: files.log, statusFile: files.status });
+    const launched = await launchContainer(launch);
     this.problems = 0;
     this.process = launched;
     this.markRunning(container, launched, attempt);
@@ -173,27 +154,6 @@ export class ContainerRunner {
     const hook = container.lifecycle?.postStart;
     if (hook !== undefined) await Promise.race([launched.exited, this.runPostStart(container, hook)]);
     this.follow(container, launched, false, false);
-  }
-
-  private findImage(container: Container): NonNullable<ReturnType<NodeContext['images']['find']>> {
-    const image = this.handle.context.images.find(container.image);
-    if (image !== undefined) return image;
-    if (container.imagePullPolicy === 'Never') {
-      throw new StartProblem(
-        'ErrImageNeverPull',
-        `Container image "${container.image}" is not present with pull policy of Never`,
-      );
-    }
-    const message = `failed to pull and unpack image "${container.image}": not found in the image catalogue`;
-    if (this.problems === 0) {
-      this.tell('Warning', 'Failed', `Failed to pull image "${container.image}": ${message}`);
-      throw new StartProblem('ErrImagePull', message);
-    }
-    this.tell('Normal', 'BackOff', `Back-off pulling image "${container.image}"`);
-    throw new StartProblem(
-      'ImagePullBackOff',
-      `Back-off pulling image "${container.image}": ErrImagePull: ${message}`,
-    );
   }
 
   private markRunning(container: Container, process: ContainerProcess, attempt: number): void {
@@ -276,17 +236,20 @@ export class ContainerRunner {
     if (!ok) this.tell('Warning', `Failed${kind}Hook`, `${kind}Hook failed: ${output}`);
   }
 
+  /** A container that cannot start waits, says why, and is tried again later. */
   private reportProblem(error: unknown): void {
-    const isExpected = error instanceof StartProblem || error instanceof ConfigurationError;
-    const reason =
-      error instanceof StartProblem
-        ? error.reason
-        : isExpected
-          ? 'CreateContainerConfigError'
-          : 'CreateContainerError';
     const message = error instanceof Error ? error.message : String(error);
-    if (!isExpected) this.handle.context.log(`cannot start container ${this.name}`, error);
-    if (!reason.includes('Image')) this.tell('Warning', 'Failed', `Error: ${message}`);
+    const reason = reasonOf(error);
+    if (reason === 'CreateContainerError')
+      this.handle.context.log(`cannot start container ${this.name}`, error);
+    if (reason === 'ImagePullBackOff') this.tell('Normal', 'BackOff', message);
+    else if (reason === 'ErrImagePull') {
+      this.tell(
+        'Warning',
+        'Failed',
+        `Failed to pull image "${this.find(this.handle.pod()).image}": ${message}`,
+      );
+    } else this.tell('Warning', 'Failed', `Error: ${message}`);
     const waitMs = Math.min(retryFirstMs * 2 ** this.problems, retryLastMs);
     this.problems += 1;
     this.own.state = { kind: 'waiting', reason, message, retryAtMs: Date.now() + waitMs };
@@ -302,4 +265,9 @@ export class ContainerRunner {
     const fieldPath = `spec.${this.isInit ? 'initContainers' : 'containers'}{${this.name}}`;
     context.events.record(context.name, this.handle.pod().metadata, { type, reason, message, fieldPath });
   }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof StartProblem) return error.reason;
+  return error instanceof ConfigurationError ? 'CreateContainerConfigError' : 'CreateContainerError';
 }

@@ -1,3 +1,5 @@
+import type { Pod } from '../api/objects.ts';
+
 /** What identifies a process for good: a pid alone is reused, a pid with its start time is not. */
 export interface ProcessIdentity {
   readonly pid: number;
@@ -77,6 +79,45 @@ export interface PodRecord {
 /** The record of a container that has not been started. */
 export function createContainerRecord(reason: string): ContainerRecord {
   return { state: { kind: 'waiting', reason }, attempts: 0, started: false, ready: false };
+}
+
+/** The record of a pod that has just come; one that had ended before, elsewhere in time, is not run again. */
+export function createPodRecord(pod: Pod, node: string): PodRecord {
+  const { uid, namespace, name } = pod.metadata;
+  const phase = pod.status?.phase;
+  const record: PodRecord = {
+    uid,
+    namespace,
+    name,
+    node,
+    startedAtMs: Date.now(),
+    prepared: false,
+    initialized: false,
+    containers: {},
+  };
+  if (phase === 'Succeeded' || phase === 'Failed') record.alreadyEnded = true;
+  return record;
+}
+
+/** Sets a pod back to its beginning after a loss of power, except for what had been done for good. */
+export function forgetRuns(pod: Pod, record: PodRecord): void {
+  delete record.address;
+  record.prepared = false;
+  record.initialized = false;
+  const main = new Set(pod.spec.containers.map((container) => container.name));
+  for (const [name, own] of Object.entries(record.containers)) {
+    const isDone = own.state.kind === 'terminated' && own.state.exitCode === 0;
+    if (!(isDone && main.has(name) && pod.spec.restartPolicy === 'OnFailure')) forgetRun(own);
+  }
+}
+
+/** A run that a loss of power ended can tell nothing about itself. */
+function forgetRun(own: ContainerRecord): void {
+  if (own.state.kind === 'terminated') {
+    own.last = own.state.exitCode === 137 ? { ...own.state, exitCode: 255, reason: 'Unknown' } : own.state;
+  }
+  own.state = { kind: 'waiting', reason: 'ContainerCreating' };
+  delete own.backOffMs;
 }
 
 /** The id of one run of a container, in the form that the API wants. */

@@ -8,16 +8,15 @@ import type { NodeContext } from '../node/context.ts';
 import { removePod, savePod } from '../node/disk.ts';
 import { VolumeSet } from '../volumes/volume-set.ts';
 import type { NodeFacts } from './fields.ts';
+import { PodMounts } from './mounts.ts';
 import { hasEnded, hasInitialized, planPod } from './plan.ts';
 import type { PodAction } from './plan.ts';
-import { createContainerRecord } from './record.ts';
+import { createContainerRecord, createPodRecord, forgetRuns } from './record.ts';
 import type { ContainerRecord, PodRecord } from './record.ts';
-import { listVolumeReferences } from './references.ts';
+import { listEnvironmentReferences, listVolumeReferences } from './references.ts';
 import { buildStatus } from './status.ts';
 import { StatusWriter } from './status-writer.ts';
 
-const mountRetryFirstMs = 500;
-const mountRetryLastMs = 4_000;
 const deleteRetryMs = 500;
 
 /** Runs one pod from its arrival on the node to its end: asks the plan what to do, does it, tells the API. */
@@ -26,6 +25,7 @@ export class PodRunner {
   private readonly context: NodeContext;
   private readonly directory: string;
   private readonly volumes: VolumeSet;
+  private readonly mounts: PodMounts;
   private readonly writer: StatusWriter;
   private readonly runners = new Map<string, ContainerRunner>();
   private readonly onRemoved: () => void;
@@ -36,8 +36,6 @@ export class PodRunner {
   private removed = false;
   private pending: NodeJS.Immediate | undefined;
   private timer: NodeJS.Timeout | undefined;
-  private mounting: Promise<void> | undefined;
-  private mountFailures = 0;
   private finishing = false;
 
   constructor(context: NodeContext, pod: Pod, saved: PodRecord | undefined, onRemoved: () => void) {
@@ -47,6 +45,12 @@ export class PodRunner {
     this.directory = join(context.podsDir, pod.metadata.uid);
     mkdirSync(join(this.directory, 'volumes'), { recursive: true });
     this.volumes = new VolumeSet(context, join(this.directory, 'volumes'));
+    this.mounts = new PodMounts(this.volumes, {
+      pod: () => this.pod,
+      facts: () => this.facts(),
+      mounted: () => this.markPrepared(),
+      failed: (message) => this.tell('Warning', 'FailedMount', message),
+    });
     this.writer = new StatusWriter(context, pod);
     this.record = saved ?? createPodRecord(pod, context.name);
     this.record.prepared = false;
@@ -62,7 +66,7 @@ export class PodRunner {
   update(pod: Pod): void {
     const relabelled = describe(pod) !== describe(this.pod);
     this.pod = pod;
-    if (relabelled && this.record.prepared) this.remount();
+    if (relabelled && this.record.prepared) this.mounts.repeat();
     this.wake();
   }
 
@@ -75,8 +79,11 @@ export class PodRunner {
 
   /** A ConfigMap or Secret changed; volumes and waiting containers that use it take notice. */
   notice(kind: 'configMaps' | 'secrets', name: string): void {
-    if (listVolumeReferences(this.pod)[kind].has(name)) this.remount();
-    this.retry();
+    if (!this.context.isActive()) return;
+    if (listVolumeReferences(this.pod)[kind].has(name) && this.record.address !== undefined)
+      this.mounts.repeat();
+    if (this.containers().some((container) => listEnvironmentReferences(container)[kind].has(name)))
+      this.retry();
   }
 
   /** Tries again at once what waits for something outside. */
@@ -91,7 +98,7 @@ export class PodRunner {
 
   /** Renews what expires, e.g. service account tokens. */
   refresh(nowMs: number): void {
-    if (this.record.prepared && (this.volumes.refreshAtMs ?? Infinity) <= nowMs) this.remount();
+    if (this.record.prepared && (this.volumes.refreshAtMs ?? Infinity) <= nowMs) this.mounts.repeat();
   }
 
   /** Tells the API everything again, after a time in which it was not told. */
@@ -104,10 +111,7 @@ export class PodRunner {
   restartAfterPowerLoss(): void {
     if (!hasEnded(this.pod, this.record)) {
       if (this.record.address !== undefined) this.context.addresses.release(this.record.address);
-      delete this.record.address;
-      this.record.prepared = false;
-      this.record.initialized = false;
-      for (const own of Object.values(this.record.containers)) forgetRun(own);
+      forgetRuns(this.pod, this.record);
     }
     this.resume();
   }
@@ -154,7 +158,7 @@ export class PodRunner {
   private perform(action: PodAction): void {
     switch (action.kind) {
       case 'prepare':
-        this.mount();
+        this.prepare();
         return;
       case 'start':
         this.recordOf(action.container.name);
@@ -200,47 +204,24 @@ export class PodRunner {
     this.save();
   }
 
-  private mount(): void {
-    this.mounting ??= this.prepare()
-      .then(() => {
-        this.mountFailures = 0;
-        this.record.prepared = true;
-        this.changed();
-      })
-      .catch((error: unknown) => {
-        this.tell('Warning', 'FailedMount', error instanceof Error ? error.message : String(error));
-        const waitMs = Math.min(mountRetryFirstMs * 2 ** this.mountFailures, mountRetryLastMs);
-        this.mountFailures += 1;
-        setTimeout(() => this.wake(), waitMs).unref();
-      })
-      .finally(() => {
-        this.mounting = undefined;
-        this.wake();
-      });
-  }
-
-  private async prepare(): Promise<void> {
-    const isNew = this.record.address === undefined;
-    this.record.address ??=
-      this.pod.spec.hostNetwork === true ? this.context.address : this.context.addresses.allocate();
-    writeFileSync(this.hostsFile, `127.0.0.1\tlocalhost\n${this.record.address}\t${hostnameOf(this.pod)}\n`);
-    if (isNew) this.save();
-    await this.volumes.mount(this.pod, this.facts());
-  }
-
-  /** Brings the content of mounted volumes up to date; what is missing now does not harm running containers. */
-  private remount(): void {
-    if (!this.context.isActive() || this.over || this.gone) return;
-    if (!this.record.prepared) {
-      this.mount();
-      return;
+  /** An address first, because variables and volumes may show it. */
+  private prepare(): void {
+    if (this.record.address === undefined) {
+      const { address, addresses } = this.context;
+      this.record.address = this.pod.spec.hostNetwork === true ? address : addresses.allocate();
+      writeFileSync(
+        this.hostsFile,
+        `127.0.0.1\tlocalhost\n${this.record.address}\t${hostnameOf(this.pod)}\n`,
+      );
+      this.save();
     }
-    this.mounting ??= this.volumes
-      .mount(this.pod, this.facts())
-      .catch((error: unknown) =>
-        this.tell('Warning', 'FailedMount', error instanceof Error ? error.message : String(error)),
-      )
-      .finally(() => (this.mounting = undefined));
+    this.mounts.ensure();
+  }
+
+  private markPrepared(): void {
+    if (this.record.prepared) return;
+    this.record.prepared = true;
+    this.changed();
   }
 
   private report(): void {
@@ -262,7 +243,7 @@ export class PodRunner {
   private async finish(): Promise<void> {
     if (this.finishing) return;
     this.finishing = true;
-    await this.mounting;
+    await this.mounts.close();
     this.over = true;
     this.report();
     await this.writer.flush();
@@ -349,33 +330,7 @@ export class PodRunner {
   }
 }
 
-function createPodRecord(pod: Pod, node: string): PodRecord {
-  const { uid, namespace, name } = pod.metadata;
-  const phase = pod.status?.phase;
-  const record: PodRecord = {
-    uid,
-    namespace,
-    name,
-    node,
-    startedAtMs: Date.now(),
-    prepared: false,
-    initialized: false,
-    containers: {},
-  };
-  if (phase === 'Succeeded' || phase === 'Failed') record.alreadyEnded = true;
-  return record;
-}
-
 /** What of a pod its downward API volumes may show, and may change. */
 function describe({ metadata }: Pod): string {
   return JSON.stringify([metadata.labels, metadata.annotations]);
-}
-
-/** A run that a loss of power ended can tell nothing about itself. */
-function forgetRun(own: ContainerRecord): void {
-  if (own.state.kind === 'terminated') {
-    own.last = own.state.exitCode === 137 ? { ...own.state, exitCode: 255, reason: 'Unknown' } : own.state;
-  }
-  own.state = { kind: 'waiting', reason: 'ContainerCreating' };
-  delete own.backOffMs;
 }
