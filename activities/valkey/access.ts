@@ -114,7 +114,8 @@ async function readSecret(
 }
 
 function secretValue(secret: Secret, key: string): string {
-  const value = decode(secret, key);
+  // The pods' start script drops line breaks at the end too, as editors and `echo` leave them there.
+  const value = decode(secret, key)?.replace(/\n+$/, '') ?? null;
   if (value !== null) return value;
   throw failure('DependencyMissing', `Secret ${secret.metadata.name} has no key "${key}"`);
 }

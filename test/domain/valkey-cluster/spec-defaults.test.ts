@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { DEFAULT_SPEC, fillSpec } from '../../../workflows/valkey-cluster/domain/spec-defaults.ts';
+import {
+  DEFAULT_SPEC,
+  fillSpec,
+  refuseSpec,
+} from '../../../workflows/valkey-cluster/domain/spec-defaults.ts';
 import { EVENTS, PHASES } from '../../../workflows/valkey-cluster/domain/phases.ts';
 
 interface Schema {
@@ -47,6 +51,22 @@ describe('the defaults of a spec', () => {
       },
       auth: { secretRef: { name: 's', key: 'password' } },
     });
+  });
+});
+
+describe('a spec that cannot be planned', () => {
+  it.each([
+    [{ masters: 2 }, /^spec\.masters is 2/],
+    [{ masters: 101 }, /^spec\.masters is 101/],
+    [{ masters: 'x' }, /^spec\.masters is x/],
+    [{ replicasPerMaster: 6 }, /^spec\.replicasPerMaster is 6/],
+    [{ masters: 100, replicasPerMaster: 5 }, /600 nodes/],
+  ])('%j is refused with the field', (spec, words) => {
+    expect(refuseSpec(fillSpec(spec))).toMatch(words);
+  });
+
+  it('is none of the samples', () => {
+    expect(refuseSpec(fillSpec({}))).toBeNull();
   });
 });
 

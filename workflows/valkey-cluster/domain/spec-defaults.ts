@@ -54,6 +54,18 @@ export const fillSpec = (spec: Json): ValkeyClusterSpec =>
   // The merge keeps the shape of the defaults, and what a manifest adds was checked by who read it.
   fillParts(overlay(DEFAULT_SPEC as unknown as Json, spec)) as unknown as ValkeyClusterSpec;
 
+/** Why a filled-in spec can not be planned, naming the field; null when it can. The API server refuses the same. */
+export function refuseSpec({ masters, replicasPerMaster }: ValkeyClusterSpec): string | null {
+  const isWhole = (value: unknown, from: number, to: number): boolean =>
+    Number.isInteger(value) && Number(value) >= from && Number(value) <= to;
+  if (!isWhole(masters, 3, 100)) return `spec.masters is ${String(masters)}: it must be from 3 to 100`;
+  if (!isWhole(replicasPerMaster, 0, 5)) {
+    return `spec.replicasPerMaster is ${String(replicasPerMaster)}: it must be from 0 to 5`;
+  }
+  const nodes = masters * (1 + replicasPerMaster);
+  return nodes <= 500 ? null : `spec.masters * (1 + spec.replicasPerMaster) is ${nodes} nodes: at most 500`;
+}
+
 function overlay(base: Json | undefined, over: Json | undefined): Json | undefined {
   if (over === undefined || over === null) return base;
   if (!isObject(base) || !isObject(over)) return over;
