@@ -13,6 +13,8 @@ export interface Part {
   readonly exists?: () => boolean;
   /** Parts that must be ready before this one is started, and that stop after it. */
   readonly dependsOn: readonly string[];
+  /** Parts that it can start without, but that must not stop before it. */
+  readonly stopsBefore?: readonly string[];
   readonly artifacts: readonly Artifact[];
   /** The ports that it listens on at offset 0. */
   readonly ports: Readonly<Record<string, number>>;

@@ -1,3 +1,5 @@
+import { statfsSync } from 'node:fs';
+
 /** Something about the stack that a person has to act on: what is wrong, and what to do. */
 export class StackError extends Error {
   readonly remedy: string;
@@ -9,6 +11,17 @@ export class StackError extends Error {
     this.remedy = remedy;
     this.exitCode = options.exitCode ?? 1;
   }
+}
+
+/** Refuses to begin what a disk has no room for. */
+export function checkRoom(directory: string, neededBytes: number, setting: string): void {
+  const { bavail, bsize } = statfsSync(directory);
+  if (bavail * bsize >= neededBytes) return;
+  const left = `${Math.floor((bavail * bsize) / 1e6)} MB left of the ${Math.ceil(neededBytes / 1e6)} MB that are needed`;
+  throw new StackError(
+    `the disk that holds ${directory} is full: ${left}`,
+    `Free some space, or set ${setting} to a directory on another disk.`,
+  );
 }
 
 /** The code of a failed system call (`ENOSPC`, `EACCES` …), when the error is one. */

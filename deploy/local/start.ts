@@ -13,7 +13,7 @@ import type { ProcessIdentity } from './process-table.ts';
 import type { Progress, Task } from './progress.ts';
 import { checkPorts } from './ports.ts';
 import { defaultParts, readSettings, selectParts, writeSettings } from './settings.ts';
-import { explainFileError, StackError } from './stack-error.ts';
+import { checkRoom, explainFileError, StackError } from './stack-error.ts';
 import { readState } from './state.ts';
 import type { PartState } from './state.ts';
 import { stopStack } from './stop.ts';
@@ -40,6 +40,8 @@ export interface StartedStack {
 }
 
 const POLL_MS = 100;
+/** What the data of a fresh stack take. */
+const HOME_BYTES = 300e6;
 /** A part that has failed this often without ever being ready will not get better by waiting. */
 const HOPELESS_FAILURES = 3;
 /** From the first look at a part to its being ready; a slow machine needs a fraction of it. */
@@ -86,7 +88,10 @@ async function startLocked(home: Home, options: StartOptions): Promise<StartedSt
     ...new Set([...(options.onlyParts ?? defaultParts()), ...(options.withParts ?? []), ...kept]),
   ];
   const parts = selectParts(names);
+  checkRoom(home.directory, HOME_BYTES, 'KEELSON_HOME');
+  checkPorts(home, parts, portOffset);
   await fetchArtifacts(parts, options);
+  // A build takes minutes, in which somebody may have come.
   checkPorts(home, parts, portOffset);
   writeSettings(home, { version: 1, portOffset, parts: parts.map(({ name }) => name) });
   if (running === undefined) startSupervisor(home);

@@ -15,7 +15,7 @@ import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { withLock } from '../lock.ts';
 import type { Progress, Task } from '../progress.ts';
-import { explainFileError, messageOf, StackError } from '../stack-error.ts';
+import { checkRoom, explainFileError, messageOf, StackError } from '../stack-error.ts';
 import type { Artifact, FetchedSource, ResolvedArtifact } from './artifact.ts';
 
 /** The directory that keeps what was fetched and built, for every stack of this user. */
@@ -35,6 +35,7 @@ export async function resolveArtifact(
   const cache = cacheDirectory();
   try {
     mkdirSync(cache, { recursive: true });
+    checkRoom(cache, CACHE_BYTES, 'KEELSON_CACHE');
     const task = progress.task(`${artifact.name} ${artifact.version}`);
     const lock = join(cache, `${keyOf(artifact)}.lock`);
     const onWait = ({ pid }: { pid: number }): void =>
@@ -66,6 +67,8 @@ export function keyOf(artifact: Artifact): string {
 }
 
 const MANIFEST = '.keelson.json';
+/** What the largest artifact takes while it is unpacked. */
+const CACHE_BYTES = 500e6;
 
 async function fetchArtifact(
   artifact: Artifact,

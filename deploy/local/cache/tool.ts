@@ -41,7 +41,7 @@ export async function runTool(
     child.on('error', reject);
     child.on('close', resolve);
   });
-  if (code !== 0) throw new Error(`${program} ${args[0] ?? ''} failed: ${lastLines(stderr || stdout)}`);
+  if (code !== 0) throw toolError(`${program} ${args[0] ?? ''} failed: ${lastLines(stderr || stdout)}`);
   return { stdout, stderr };
 }
 
@@ -59,6 +59,12 @@ export function isProgram(path: string): boolean {
   } catch {
     return false; // Absent, or not ours to run.
   }
+}
+
+/** A tool that met a full disk says so in its own words only. */
+function toolError(message: string): Error {
+  const full = message.includes('No space left on device');
+  return Object.assign(new Error(message), full ? { code: 'ENOSPC' } : {});
 }
 
 function lastLines(text: string): string {

@@ -4,27 +4,18 @@ import type { Part, PartContext } from '../part.ts';
 import { checkHttp } from '../readiness.ts';
 
 /** Runs the workflows and their activities. */
-export const worker: Part = keelsonPart('worker', 'runs the workflows and their activities', 19464, [
-  'nodes',
-  'provisioner',
-]);
+export const worker: Part = keelsonPart('worker', 'runs the workflows and their activities', 19464);
 
 /** Watches the resources, and tells the workflows that own them. */
 export const starter: Part = keelsonPart(
   'starter',
   'watches resources, and wakes the workflows that own them',
   19465,
-  [],
 );
 
 const WORKFLOWS = fileURLToPath(new URL('../../../workflows/index.ts', import.meta.url));
 
-function keelsonPart(
-  name: 'worker' | 'starter',
-  summary: string,
-  port: number,
-  after: readonly string[],
-): Part {
+function keelsonPart(name: 'worker' | 'starter', summary: string, port: number): Part {
   const program = fileURLToPath(new URL(`../../../${name}/main.ts`, import.meta.url));
   return {
     name,
@@ -33,7 +24,9 @@ function keelsonPart(
     starts: 'always',
     // Without any workflow there is nothing that a worker could do.
     exists: () => existsSync(program) && existsSync(WORKFLOWS),
-    dependsOn: ['kube-apiserver', 'temporal', ...after],
+    dependsOn: ['kube-apiserver', 'temporal'],
+    // Pods that stop at the end are nothing that anybody has to heal.
+    stopsBefore: ['nodes', 'provisioner'],
     artifacts: [],
     ports: { health: port },
     graceMs: 15_000,

@@ -40,10 +40,11 @@ export class Supervisor {
   async stop(): Promise<void> {
     const stops = new Map<string, Promise<void>>();
     for (const runner of [...this.#runners.values()].reverse()) {
+      const { name } = runner.part;
       const dependents = [...this.#runners.values()].filter(({ part }) =>
-        part.dependsOn.includes(runner.part.name),
+        [...part.dependsOn, ...(part.stopsBefore ?? [])].includes(name),
       );
-      stops.set(runner.part.name, runner.stop(dependents.flatMap(({ part }) => stops.get(part.name) ?? [])));
+      stops.set(name, runner.stop(dependents.flatMap(({ part }) => stops.get(part.name) ?? [])));
     }
     await Promise.all(stops.values());
   }
