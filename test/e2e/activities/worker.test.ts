@@ -3,6 +3,7 @@ import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { useStack, type StackHandle } from '../../../deploy/local/testing.ts';
 import { openStage, until, type KubernetesStage } from '../../conformance/kubernetes/stage.ts';
+import { TcpProxy } from '../../conformance/starter/tcp-proxy.ts';
 import { WorkerHandle } from './worker-handle.ts';
 import type { Call, callActivity } from './workflows.ts';
 
@@ -65,12 +66,17 @@ describe('a worker', () => {
   });
 
   test('says that Temporal is away, stays alive, and is ready as soon as it is back', async () => {
-    await using worker = start(queue(), { TEMPORAL_ADDRESS: '127.0.0.1:1' });
-    await worker.awaitLine('Temporal at 127.0.0.1:1 does not answer');
+    const [host = '', port = ''] = stack.temporalAddress.split(':');
+    await using wire = await TcpProxy.to(host, Number(port));
+    await wire.cut();
+    await using worker = start(queue(), { TEMPORAL_ADDRESS: `127.0.0.1:${wire.port}` });
+    await worker.awaitLine('does not answer');
     const ready = await worker.get('/readyz');
     expect(ready.status).toBe(503);
-    expect(ready.text).toContain('does not answer');
+    expect(ready.text).toContain(`Temporal at 127.0.0.1:${wire.port} does not answer`);
     expect((await worker.get('/livez')).status).toBe(200);
+    await wire.mend();
+    await worker.awaitLine('ready for work');
     worker.signal('SIGTERM');
     expect(await worker.exit()).toBe(0);
   });
