@@ -13,6 +13,7 @@ export const valkeyNaming: ValkeyNaming = {
   clusterLabel: valkey.CLUSTER_LABEL,
   shardLabel: valkey.SHARD_LABEL,
   templateAnnotation: valkey.TEMPLATE_ANNOTATION,
+  appliedAnnotation: valkey.APPLIED_ANNOTATION,
   port: valkey.CLIENT_PORT,
   issuedTlsSecret: valkey.issuedTlsSecretName,
 };

@@ -13,6 +13,8 @@ export interface ValkeyNaming {
   readonly shardLabel: string;
   /** The annotation with the hash of what only a restart changes. */
   readonly templateAnnotation: string;
+  /** The annotation of a StatefulSet with the hash of what was applied with it. */
+  readonly appliedAnnotation: string;
   readonly port: number;
   /** The Secret that cert-manager fills for a cluster. */
   issuedTlsSecret(cluster: string): string;

@@ -54,7 +54,7 @@ export function createObserve(
       cluster,
       shards: sets.items
         .filter((set) => isOwned(set, cluster))
-        .map((set) => shardSet(set, naming.shardLabel))
+        .map((set) => shardSet(set, naming))
         .sort(byShard),
       ...buildTopology(seen, answers),
       missing,
@@ -139,12 +139,13 @@ async function listOwned(
 const isOwned = (object: KubernetesObject, cluster: ValkeyClusterResource): boolean =>
   object.metadata.ownerReferences?.some((reference) => reference.uid === cluster.uid) ?? false;
 
-const shardSet = (set: StatefulSet, shardLabel: string): ValkeyShardSet => ({
+const shardSet = (set: StatefulSet, { shardLabel, appliedAnnotation }: ValkeyNaming): ValkeyShardSet => ({
   shard: shardOf(set, shardLabel),
   name: set.metadata.name,
   uid: set.metadata.uid,
   replicas: set.spec.replicas ?? 1,
   image: set.spec.template.spec.containers[0]?.image ?? '',
+  appliedHash: set.metadata.annotations?.[appliedAnnotation] ?? null,
 });
 
 const podFacts = (

@@ -5,6 +5,7 @@ import type { ValkeyCommand, ValkeyPlan } from './domain/commands.ts';
 import { buildConditions } from './domain/conditions.ts';
 import { GUARDS } from './domain/guards.ts';
 import { describeLoss } from './domain/loss.ts';
+import { appliedHash } from './domain/manifests.ts';
 import type { ValkeyObservation } from './domain/observation.ts';
 import { refusePhaseEvent, phaseFacts } from './domain/phase-guards.ts';
 import { PHASE_TABLE, type Event, type Phase } from './domain/phases.ts';
@@ -103,6 +104,7 @@ function planObserved(observed: ValkeyObservation, carriedOut: number | null): V
       replicasPerMaster: cluster.spec.replicasPerMaster,
       deleting: cluster.deleting,
       templateHash: templateHash(cluster),
+      appliedHash: appliedHash(cluster),
     },
     { formed: carriedOut !== null },
   );

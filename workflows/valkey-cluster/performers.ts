@@ -139,6 +139,12 @@ const API_VERSIONS: Readonly<Record<string, string>> = {
   Certificate: 'cert-manager.io/v1',
 };
 
+/** An entry of `owned` as the object that it names. */
+export function ownedObject(namespace: string, key: string, uid: string): ObjectIdentity {
+  const [kind = '', name = ''] = key.split('/');
+  return objectOf(namespace, kind, name, uid);
+}
+
 /** One of the cluster's objects, fenced by its uid. */
 export const objectOf = (namespace: string, kind: string, name: string, uid: string): ObjectIdentity => ({
   apiVersion: API_VERSIONS[kind] ?? 'v1',
@@ -162,13 +168,19 @@ export const verifyHealth = (run: ValkeyRun): Performers<ValkeyTypes, 'VerifyHea
   },
 });
 
-/** Applies what all shards share, with its full intent. */
-export const applySharedObjects = (run: ValkeyRun): Promise<void> =>
-  applyObjects(
-    run,
-    buildSharedObjects(run.observed.cluster),
-    'configuration, Services and disruption budget',
+/** Applies what all shards share, with its full intent, and takes away what the spec no longer asks for. */
+export async function applySharedObjects(run: ValkeyRun): Promise<void> {
+  const { cluster, owned } = run.observed;
+  const wanted = buildSharedObjects(cluster);
+  await applyObjects(run, wanted, 'configuration, Services and disruption budget');
+  const keys = new Set(wanted.map((one) => `${one.kind}/${one.metadata.name}`));
+  const surplus = Object.entries(owned).filter(
+    ([key]) => !keys.has(key) && !key.startsWith('PersistentVolumeClaim/'),
   );
+  if (surplus.length === 0) return;
+  const objects = surplus.map(([key, uid]) => ownedObject(cluster.namespace, key, uid));
+  await run.port.wait('what the spec no longer asks for').deleteKubernetesObjects({ objects });
+}
 
 /** Goes through the phase table, and asks the specification's guard of that row first. */
 export function reached(run: ValkeyRun, event: Event, message?: string): void {

@@ -109,12 +109,13 @@ function observe(world: ValkeyWorld, nowMs: number): ValkeyObservation {
       phase: typeof status['phase'] === 'string' ? status['phase'] : null,
       observedGeneration: typeof observedGeneration === 'number' ? observedGeneration : 0,
     },
-    shards: world.sets.map(({ shard, name, uid, replicas, image }) => ({
+    shards: world.sets.map(({ shard, name, uid, replicas, image, applied }) => ({
       shard,
       name,
       uid,
       replicas,
       image,
+      appliedHash: applied,
     })),
     pods: world.pods.map((pod) => podOf(world, pod, nowMs)),
     nodes,

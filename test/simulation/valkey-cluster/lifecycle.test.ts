@@ -160,6 +160,19 @@ describe('a Valkey cluster', () => {
     expect(world.resource?.status).toMatchObject({ readyNodes: '6/6' });
   });
 
+  it('follows a change of what all shards share, and takes away what is no longer asked for', async () => {
+    const { world, hint, until, settles } = stage();
+    hint(world.apply());
+    await settles('Running');
+    hint(world.apply({ readService: { ...DEFAULT_SPEC.readService, enabled: true } }));
+    await until('generation 2 is carried out', () => world.resource?.status['observedGeneration'] === 2);
+    expect(Object.keys(world.objects)).toContain('Service/cache-read');
+    hint(world.apply());
+    await until('generation 3 is carried out', () => world.resource?.status['observedGeneration'] === 3);
+    expect(Object.keys(world.objects)).not.toContain('Service/cache-read');
+    expect(world.phases).toEqual(CREATION);
+  });
+
   it('says of a wish that cannot be carried out yet that it waits', async () => {
     const { world, hint, settles, until } = stage();
     hint(world.apply());

@@ -1,7 +1,11 @@
 import { fieldOf, textOf } from '../../../starter/object-field.ts';
 import { failure } from '../../../workflows/shared/failures.ts';
 import type { Condition, Hint } from '../../../workflows/shared/messages.ts';
-import { SHARD_LABEL, TEMPLATE_ANNOTATION } from '../../../workflows/valkey-cluster/domain/names.ts';
+import {
+  APPLIED_ANNOTATION,
+  SHARD_LABEL,
+  TEMPLATE_ANNOTATION,
+} from '../../../workflows/valkey-cluster/domain/names.ts';
 import type { SlotRange, ValkeyClusterSpec } from '../../../workflows/valkey-cluster/domain/observation.ts';
 import { DEFAULT_SPEC } from '../../../workflows/valkey-cluster/domain/spec-defaults.ts';
 
@@ -24,6 +28,7 @@ export interface WorldSet {
   replicas: number;
   image: string;
   hash: string;
+  applied: string | null;
 }
 
 export interface WorldPod {
@@ -109,6 +114,7 @@ export class ValkeyWorld {
       replicas: Number(fieldOf(spec, 'replicas')),
       image: textOf(containers[0], 'image') ?? '',
       hash: textOf(annotations, TEMPLATE_ANNOTATION) ?? '',
+      applied: textOf(fieldOf(fieldOf(object, 'metadata'), 'annotations'), APPLIED_ANNOTATION),
     };
     const known = this.sets.find((set) => set.name === name);
     if (known === undefined) {

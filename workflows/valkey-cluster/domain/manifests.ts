@@ -1,4 +1,4 @@
-import type { Json } from '../../shared/plan.ts';
+import { hashJson, type Json } from '../../shared/plan.ts';
 import * as names from './names.ts';
 import type { ValkeyClusterResource } from './observation.ts';
 import { buildPodTemplate, commonLabels, tlsSecretName } from './pod-template.ts';
@@ -33,6 +33,19 @@ export function buildSharedObjects(cluster: ValkeyClusterResource): readonly Val
 
 /** The StatefulSet of one shard: a master and its replicas, none of which the set can tell apart. */
 export function buildShardSet(cluster: ValkeyClusterResource, shard: number): ValkeyManifest {
+  const set = buildBareSet(cluster, shard);
+  const annotations = { ...set.metadata.annotations, [names.APPLIED_ANNOTATION]: appliedHash(cluster) };
+  return { ...set, metadata: { ...set.metadata, annotations } };
+}
+
+/** Differs whenever any object of the cluster would be written otherwise; how many shards and pods there are is seen anyway. */
+export const appliedHash = (cluster: ValkeyClusterResource): string =>
+  hashJson([
+    ...buildSharedObjects(cluster),
+    { ...buildBareSet(cluster, 0), spec: { ...Object(buildBareSet(cluster, 0)['spec']), replicas: 0 } },
+  ]).slice('sha256:'.length, 'sha256:'.length + 16);
+
+function buildBareSet(cluster: ValkeyClusterResource, shard: number): ValkeyManifest {
   const { persistence, replicasPerMaster } = cluster.spec;
   return {
     ...object(cluster, 'apps/v1', 'StatefulSet', names.shardSetName(cluster.name, shard), {

@@ -11,6 +11,9 @@ export const SHARD_LABEL = `${API_GROUP}/shard`;
 /** On pods: the hash of everything in the template that only a restart can change. */
 export const TEMPLATE_ANNOTATION = `${API_GROUP}/template-hash`;
 
+/** On StatefulSets: the hash of everything that was applied when they were last written. */
+export const APPLIED_ANNOTATION = `${API_GROUP}/applied-hash`;
+
 export const CLIENT_PORT = 6379;
 export const BUS_PORT = 16379;
 

@@ -63,6 +63,8 @@ export interface ValkeyShardSet {
   readonly uid: string;
   readonly replicas: number;
   readonly image: string;
+  /** Its `applied-hash` annotation, when it was looked at. */
+  readonly appliedHash?: string | null;
 }
 
 /** What the nodes themselves say of the cluster's health. */

@@ -7,7 +7,7 @@ import { countSlots } from './slots.ts';
 export function growingShards(context: PlanContext, stale: readonly number[]): readonly number[] {
   const { wanted, staying, pods } = context;
   const has = (shard: number): number => staying.find((view) => view.shard === shard)?.pods ?? 0;
-  return wanted.filter((shard) => has(shard) < pods || stale.includes(shard));
+  return wanted.filter((shard) => has(shard) < pods || stale.includes(shard) || isUnapplied(context, shard));
 }
 
 /** Shards in which nodes that stay are still to come, or back. */
@@ -17,6 +17,14 @@ export function waitingShards({ wanted, staying, pods }: PlanContext): readonly 
     return view === undefined ? 0 : keptNodes(view, pods).filter((node) => node.ready).length;
   };
   return wanted.filter((shard) => ready(shard) < pods);
+}
+
+/** A StatefulSet of which nobody looked at the annotation is left alone. */
+function isUnapplied({ topology, wish }: PlanContext, shard: number): boolean {
+  const set = topology.shards?.find((one) => one.shard === shard);
+  return (
+    wish.appliedHash !== undefined && set?.appliedHash !== undefined && set.appliedHash !== wish.appliedHash
+  );
 }
 
 /** The StatefulSets, in one stage. */
@@ -29,7 +37,7 @@ export function draftGrowth(context: PlanContext, growing: readonly number[]): S
         ? `shard ${shard} is new: a master and ${count(wish.replicasPerMaster, 'replica')}`
         : has < pods
           ? `shard ${shard} grows from ${has} to ${count(pods, 'pod')}`
-          : `the StatefulSet of shard ${shard} must give its pods the changed template`;
+          : `the StatefulSet of shard ${shard}, and what all share, must follow the changed spec`;
     return { kind: 'CreateShard', shard, pods: Math.max(has, pods), reason };
   });
 }

@@ -16,6 +16,8 @@ export interface ValkeyWish {
   readonly deleting?: boolean;
   /** The hash of the pod template that the spec gives; pods of another one are restarted. */
   readonly templateHash?: string;
+  /** The hash of all that is applied; StatefulSets that say otherwise are written again, with what they share. */
+  readonly appliedHash?: string;
 }
 
 /** What a plan may do beside fulfilling the wish. */

@@ -10,7 +10,7 @@ import { operationPort } from '../../shared/temporal-port.ts';
 import type { ValkeyTypes } from '../contract.ts';
 import type { ValkeyObservation } from '../domain/observation.ts';
 import { valkeyLifecycle } from '../lifecycle.ts';
-import { identityOf, objectOf, performersOf, reached, type ValkeyRun } from '../performers.ts';
+import { identityOf, objectOf, ownedObject, performersOf, reached, type ValkeyRun } from '../performers.ts';
 
 /** Set by the trigger service on every resource that it hands to a workflow. */
 const FINALIZER = 'keelson.dev/cleanup';
@@ -51,10 +51,7 @@ const removeTheRest = (run: ValkeyRun): Performers<ValkeyTypes, 'VerifyHealth'> 
 /** Everything else that is ours. Volumes stay unless the spec lets them go: they hold the data. */
 function ownedObjects({ cluster, owned }: ValkeyObservation): readonly ObjectIdentity[] {
   return Object.entries(owned)
-    .map(([key, uid]) => {
-      const [kind = '', name = ''] = key.split('/');
-      return objectOf(cluster.namespace, kind, name, uid);
-    })
+    .map(([key, uid]) => ownedObject(cluster.namespace, key, uid))
     .filter(
       ({ kind }) => kind !== 'PersistentVolumeClaim' || cluster.spec.persistence.retention === 'Delete',
     );
