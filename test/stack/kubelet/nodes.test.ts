@@ -180,6 +180,21 @@ describe('the node process', () => {
       });
   });
 
+  test('goes on when the API server was away', async () => {
+    await createBeacon('calm', 'node-c1');
+    const server = stack.part('kube-apiserver');
+    const ended = server.process();
+    await server.kill();
+    expect(await shines('calm')).toBe(true);
+    await server.awaitReady(ended);
+    await createBeacon('after', 'node-c1');
+    expect(await space.readPod('calm')).toMatchObject({
+      status: { containerStatuses: [{ restartCount: 0, ready: true }] },
+    });
+    await space.deletePod('calm');
+    await expect.poll(() => space.readPod('calm'), PATIENCE).toBeUndefined();
+  });
+
   test('stops all containers when it is told to end, and starts them again afterwards', async () => {
     await createBeacon('tidy', 'node-c1');
     const ended = stack.part('nodes').process();
