@@ -155,7 +155,9 @@ class Explorer {
     if (!gainsDisk && drops === 0) return false;
     for (let peer = 0; peer < source.nodes; peer += 1) {
       const bit = 1 << peer;
-      if ((at(source.real, node) & bit) === 0) continue;
+      // Two plans that overlap are made without each other; what their members hold of one another is not judged.
+      const strangers = tables.subjects.length > 1 && tables.subjects.includes(peer) && tables.subjects.includes(node);
+      if ((at(source.real, node) & bit) === 0 || strangers) continue;
       if (gainsDisk && (source.field(peer, WITHOUT_BITMAP) & (1 << node)) !== 0) return true;
       if ((drops & bit) !== 0 && (source.disks & (1 << node)) !== 0 && (source.disks & bit) !== 0) return true;
     }

@@ -112,12 +112,12 @@ export function survives(machine: Machine, lost: number): number {
   return result;
 }
 
-/** The surviving nodes run what is left of this step's commands, one command at a time. */
+/** Survivors that have begun this step's commands finish them, one at a time; once a member is lost, nobody begins. */
 function climb(machine: Machine): void {
   const { tables, nodes } = machine;
   const tracks = tables.subjects.length;
   for (let node = 0; node < nodes; node += 1) {
-    if ((machine.alive & (1 << node)) === 0) continue;
+    if ((machine.alive & (1 << node)) === 0 || at(machine.place, node) === 0) continue;
     for (let track = 0; track < tracks; track += 1) {
       for (;;) {
         const next = at(tables.up, machine.row(node) * 2 + track);

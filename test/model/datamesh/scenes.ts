@@ -2,7 +2,7 @@ import { quorumOf } from '../../../workflows/datamesh/domain/layouts.ts';
 import { withMember, votersOf, type Mesh } from '../../../workflows/datamesh/domain/mesh.ts';
 import type { Intent, Member } from '../../../workflows/datamesh/domain/observed.ts';
 import type { MemberState } from '../../../workflows/datamesh/domain/member-states.ts';
-import { expandForceRemove, homeOf, planTransition, type PlannedTransition } from '../../../workflows/datamesh/domain/transitions.ts';
+import { homeOf, planTransition, type PlannedTransition } from '../../../workflows/datamesh/domain/transitions.ts';
 import type { KernelModel } from './kernel-models.ts';
 import type { Network, Scenario, Track } from './scenario.ts';
 
@@ -77,7 +77,8 @@ function forcedTrack(start: Mesh, planned: PlannedTransition, intent: Intent, do
   const mesh = meshAfter(start, planned, done);
   const gone = mesh.members.find((one) => one.name === lost);
   if (gone === undefined) return null;
-  const force = expandForceRemove(mesh, gone);
+  const force = planTransition(mesh, { op: 'ForceRemove', member: lost });
+  if (force.findings.some((finding) => 'message' in finding.answer)) return null;
   const rest = lost === planned.member ? null : resume(force.mesh, planned, intent);
   return {
     label: `ForceRemove(${lost})${rest === null ? '' : `, then ${rest.label}`}`,

@@ -193,29 +193,43 @@ export const LEAVING_TB: readonly GuardRow[] = [
   ),
 ];
 
-/** What must hold before a tie-breaker is added: the specification has nothing here. */
-export const ADDING_TB: readonly GuardRow[] = [
-  guard(
-    {
-      name: 'TBRedundancy',
-      asked: 'adding TB',
-      condition: 'NOT (D_count even AND qmr > D_count / 2): breaking a tie does not check qmr',
-      message: 'Would violate FTT-BDL: a tie of {d} D is broken with {half} copies, need qmr={qmr}',
-      wayOut: 'Lower GMDR first, or add the member as A.',
-      origin: 'added',
-    },
-    (input, text) => {
-      const { mesh } = input;
-      const d = votersOf(membersAfter(input));
-      return d > 0 && d % 2 === 0 && mesh.qmr > d / 2
-        ? blockedWith(text, { d, half: d / 2, qmr: mesh.qmr })
-        : null;
-    },
-  ),
-];
+/** Asked where a tie-breaker comes, and where a voter goes and leaves an even number: the specification has nothing here. */
+const TB_REDUNDANCY = guard(
+  {
+    name: 'TBRedundancy',
+    asked: 'adding TB',
+    condition: 'NOT (TB left AND D left even AND qmr > D left / 2): breaking a tie does not check qmr; also asked for leaving D',
+    message: 'Would violate FTT-BDL: a tie of {d} D is broken with {half} copies, need qmr={qmr}',
+    wayOut: 'Lower GMDR first, remove the TB first, or add the member as A.',
+    origin: 'added',
+  },
+  (input, text) => {
+    const after = membersAfter(input);
+    const d = votersOf(after);
+    const { qmr } = input.mesh;
+    return countOf(after, 'TB') > 0 && d > 0 && d % 2 === 0 && qmr > d / 2
+      ? blockedWith(text, { d, half: d / 2, qmr })
+      : null;
+  },
+);
+
+/** What must hold before a tie-breaker is added. */
+export const ADDING_TB: readonly GuardRow[] = [TB_REDUNDANCY];
 
 /** What must hold before a member is removed without its help; asked before anything is preempted. */
 export const FORCE_REMOVE: readonly GuardRow[] = [
+  guard(
+    {
+      name: 'LastCopy',
+      asked: 'ForceRemove',
+      condition: 'a voter leaves an UpToDate D behind',
+      message: 'Cannot force-remove the last UpToDate D: it may still serve alone, and nobody else has its data',
+      wayOut: 'Bring its node back, or delete the volume.',
+      origin: 'added',
+    },
+    (input, text) =>
+      isVoter(input.from) && upToDateVoters(membersAfter(input)).length === 0 ? blockedWith(text, {}) : null,
+  ),
   guard(
     {
       name: 'NotAttached',
@@ -256,11 +270,12 @@ export const GUARDS: readonly GuardRow[] = [
 /** The guards that a transition must pass, in order. */
 export function selectGuards(input: Pick<GuardCase, 'op' | 'from' | 'to'>): readonly GuardRow[] {
   if (input.op === 'ForceRemove') return FORCE_REMOVE;
+  const leavesD = isVoter(input.from) && !isVoter(input.to);
   return [
     ...(input.op === 'RemoveMember' ? [NOT_ATTACHED] : []),
-    ...(isVoter(input.from) && !isVoter(input.to) ? LEAVING_D : []),
+    ...(leavesD ? LEAVING_D : []),
     ...(input.from === 'TB' ? LEAVING_TB : []),
-    ...(input.to === 'TB' ? ADDING_TB : []),
+    ...(leavesD || input.to === 'TB' ? ADDING_TB : []),
   ];
 }
 

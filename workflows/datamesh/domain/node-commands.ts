@@ -40,10 +40,7 @@ export function buildCommands(
   after: NodeConfig | null,
   order: CommandOrder,
 ): readonly NodeCommand[] {
-  if (after === null) {
-    const peers = Object.keys(before?.peers ?? {});
-    return [...peers.flatMap(removePeer), { do: 'down' }];
-  }
+  if (after === null) return [{ do: 'down' }];
   const quorum: NodeCommand[] =
     before?.q !== after.q || before.qmr !== after.qmr ? [{ do: 'quorum', q: after.q, qmr: after.qmr }] : [];
   const rest = [
@@ -52,7 +49,8 @@ export function buildCommands(
     ...buildPeerCommands(before?.peers ?? {}, after.peers),
     ...buildDiskCommands(before, after),
   ];
-  // A node that gains its own vote counts only once it sees all, and one that loses it stops counting first.
+  // A node that gains its own vote counts only once it sees all, and one that loses it stops counting first: if it
+  // serves, its writes pause until its disk is detached and it follows the quorum of its peers.
   const own = before === null ? 'visibility-first' : ownOrder(before.q, after.q, order);
   return own === 'quorum-first' ? [...quorum, ...rest] : [...rest, ...quorum];
 }
@@ -67,16 +65,22 @@ function buildPeerCommands(
   before: Readonly<Record<string, PeerView>>,
   after: Readonly<Record<string, PeerView>>,
 ): readonly NodeCommand[] {
-  const gone = Object.keys(before).filter((peer) => after[peer] === undefined);
+  const gone = Object.entries(before).filter(([peer]) => after[peer] === undefined);
   const kept = Object.entries(after).flatMap(([peer, view]) => {
     const old = before[peer];
     return old === undefined ? [] : changeView(peer, old, view);
   });
   const added = Object.entries(after).filter(([peer]) => before[peer] === undefined);
-  return [...gone.flatMap(removePeer), ...kept, ...added.flatMap(([peer, view]) => addPeer(peer, view))];
+  return [...gone.flatMap(([peer, view]) => removePeer(peer, view)), ...kept, ...added.flatMap(([peer, view]) => addPeer(peer, view))];
 }
 
-const removePeer = (peer: string): readonly NodeCommand[] => [
+/**
+ * A peer is hidden, then loses its bitmap, and only then is disconnected and deleted. One that once had a disk, and is
+ * deleted but not yet forgotten, counts as a voter that is missing, even if it was never to be seen.
+ */
+const removePeer = (peer: string, view: PeerView): readonly NodeCommand[] => [
+  ...(view.bitmap && view.remoteRead ? [{ do: 'remote-read', peer, allow: false } as const] : []),
+  ...(view.bitmap ? [{ do: 'bitmap', peer, keep: false } as const] : []),
   { do: 'disconnect', peer },
   { do: 'del-peer', peer },
   { do: 'forget-peer', peer },
@@ -91,19 +95,18 @@ const addPeer = (peer: string, view: PeerView): readonly NodeCommand[] => [
   { do: 'connect', peer },
 ];
 
-/** A peer gets its bitmap before it is seen and loses it after, so that a voter is never taken for a tie-breaker. */
+/**
+ * A peer that ceases to be seen is hidden before its bitmap changes, and one that begins to be seen is shown after:
+ * in between it counts as nothing, never as a voter or a tie-breaker that it neither was nor will be.
+ */
 function changeView(peer: string, before: PeerView, after: PeerView): readonly NodeCommand[] {
-  const bitmap: NodeCommand[] =
-    before.bitmap === after.bitmap ? [] : [{ do: 'bitmap', peer, keep: after.bitmap }];
-  const seen: NodeCommand[] = [
-    ...(before.remoteRead === after.remoteRead
-      ? []
-      : [{ do: 'remote-read', peer, allow: after.remoteRead } as const]),
-    ...(before.tiebreaker === after.tiebreaker
-      ? []
-      : [{ do: 'tiebreaker', peer, counts: after.tiebreaker } as const]),
-  ];
-  return after.bitmap ? [...bitmap, ...seen] : [...seen, ...bitmap];
+  const changed: NodeCommand[] = [];
+  if (before.remoteRead && !after.remoteRead) changed.push({ do: 'remote-read', peer, allow: false });
+  if (before.tiebreaker && !after.tiebreaker) changed.push({ do: 'tiebreaker', peer, counts: false });
+  if (before.bitmap !== after.bitmap) changed.push({ do: 'bitmap', peer, keep: after.bitmap });
+  if (!before.remoteRead && after.remoteRead) changed.push({ do: 'remote-read', peer, allow: true });
+  if (!before.tiebreaker && after.tiebreaker) changed.push({ do: 'tiebreaker', peer, counts: true });
+  return changed;
 }
 
 function buildDiskCommands(before: NodeConfig | null, after: NodeConfig): readonly NodeCommand[] {

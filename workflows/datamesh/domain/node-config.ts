@@ -55,7 +55,8 @@ export function buildConfigs(mesh: Mesh): Readonly<Record<string, NodeConfig>> {
       peers[peer.name] = viewOf(mesh.kernel, peer.shownAs ?? peer.state);
     }
     configs[member.name] = {
-      q: facts.voter ? mesh.q : NO_VOTE,
+      // Without its disk a voter counts for others, not for itself: it would break ties as its own tie-breaker.
+      q: facts.voter && facts.disk ? mesh.q : NO_VOTE,
       qmr: mesh.qmr,
       disk: facts.disk,
       nonVoting: facts.disk && !facts.voter,

@@ -41,6 +41,8 @@ interface StepText {
   readonly reason: string;
   /** Left out of the confirmations and of the commands: a member that cannot be reached. */
   readonly lost?: string;
+  /** Runs nothing in this step, because it has a step of its own. */
+  readonly idle?: string;
 }
 
 /** The step between two meshes: each node's commands are the difference of its configurations, in the safe order. */
@@ -59,6 +61,7 @@ export function buildStep(
   );
   const actions: Record<string, readonly NodeCommand[]> = {};
   for (const name of names) {
+    if (name === text.idle) continue;
     const commands = buildCommands(old[name] ?? null, next[name] ?? null, order);
     if (commands.length > 0) actions[name] = commands;
   }
@@ -83,11 +86,25 @@ export function expandArrows(start: Mesh, subject: Member, arrows: readonly Arro
   for (const arrow of arrows) {
     const moved = withMember(mesh, subject, arrow.to);
     const after = { ...moved, q: quorumOf(votersOf(moved.members)) };
-    steps.push(...expandArrow(mesh, after, subject, arrow));
+    steps.push(...expandArrow(mesh, after, subject, arrow), ...(arrow.to === '✕' ? [goDown(after, subject.name)] : []));
     mesh = after;
   }
   return { steps, mesh };
 }
+
+/** A member that leaves goes down last: a tie-breaker that is gone before its peers forget it counts as missing. */
+const goDown = (mesh: Mesh, name: string): PlannedStep => ({
+  from: '✕',
+  to: '✕',
+  q: mesh.q,
+  qmr: mesh.qmr,
+  confirm: [name],
+  actions: { [name]: [{ do: 'down' }] },
+  wait: null,
+  irreversible: false,
+  safePoint: true,
+  reason: `${name}: nobody counts on it any more, so its resource goes down`,
+});
 
 function expandArrow(before: Mesh, after: Mesh, subject: Member, arrow: Arrow): readonly PlannedStep[] {
   const wave = selectWave(before, subject.name, arrow);
@@ -98,6 +115,7 @@ function expandArrow(before: Mesh, after: Mesh, subject: Member, arrow: Arrow): 
     wait: waitOf(subject.name, arrow),
     irreversible: needsVolume(arrow.from) && !needsVolume(arrow.to),
     reason: reasonOf(before, after, subject.name, arrow),
+    ...(arrow.to === '✕' ? { idle: subject.name } : {}),
   };
   if (wave.kind === 'none') return [buildStep(before, {}, after, {}, main)];
   if (wave.kind === 'pause') {

@@ -1,0 +1,106 @@
+import type { JobResult } from './run-job.ts';
+import type { Bounds } from './space.ts';
+
+/** Scenarios in which tie-breakers pause on flant: FTT is lower until two confirmations are in, as the README says. */
+export const isKnownPause = (result: JobResult): boolean =>
+  result.kernel.startsWith('flant') && result.unsound.every((text) => /^\S+: survives \d failures, promised \d$/u.test(text)) && / → D\)| D → sD\)/u.test(result.name) && /TB/u.test(result.name);
+
+/** One kernel and kind of scenario. */
+export interface Row {
+  readonly kernel: string;
+  readonly kind: string;
+  readonly scenarios: number;
+  readonly states: number;
+  readonly transitions: number;
+  readonly cpuSeconds: number;
+}
+
+/** All that a run found. */
+export interface Summary {
+  readonly seconds: number;
+  readonly workers: number;
+  readonly bounds: Bounds;
+  readonly rows: readonly Row[];
+  readonly states: number;
+  readonly transitions: number;
+  readonly cpuSeconds: number;
+  readonly unsound: readonly { readonly name: string; readonly broken: readonly string[]; readonly story: string | null }[];
+  readonly pauses: readonly string[];
+  /** By guard: cases in which it alone refuses what breaks an invariant, and in which it refuses what is safe. */
+  readonly guards: Readonly<Record<string, { justified: number; needless: number; example: string }>>;
+  /** Scenarios in which FTT is lower between two commands of one node. */
+  readonly dips: number;
+  /** Scenarios at rest in which FTT is lower once two-phase commits have settled (numeric q and dynamic voters). */
+  readonly settled: readonly string[];
+}
+
+/** Adds up what the jobs found. */
+export function summarise(results: readonly JobResult[], run: { readonly seconds: number; readonly workers: number; readonly bounds: Bounds }): Summary {
+  const rows = new Map<string, Row>();
+  const guards: Record<string, { justified: number; needless: number; example: string }> = {};
+  const guardOf = (name: string): { justified: number; needless: number; example: string } => (guards[name] ??= { justified: 0, needless: 0, example: '' });
+  for (const one of results) {
+    const key = `${one.kernel} ${one.kind}`;
+    const old = rows.get(key) ?? { kernel: one.kernel, kind: one.kind, scenarios: 0, states: 0, transitions: 0, cpuSeconds: 0 };
+    rows.set(key, {
+      ...old,
+      scenarios: old.scenarios + 1,
+      states: old.states + one.states,
+      transitions: old.transitions + one.transitions,
+      cpuSeconds: old.cpuSeconds + one.cpuMs / 1000,
+    });
+    for (const name of one.justified) guardOf(name).justified += 1;
+    for (const text of one.needless) {
+      const row = guardOf(text.slice(0, text.indexOf(' ')));
+      row.needless += 1;
+      row.example ||= `${one.name}, ${text}`;
+    }
+  }
+  const all = [...rows.values()].sort((a, b) => (`${a.kernel} ${a.kind}` < `${b.kernel} ${b.kind}` ? -1 : 1));
+  const unsound = results.filter((one) => one.unsound.length > 0);
+  const sum = (of: (row: Row) => number): number => all.reduce((total, row) => total + of(row), 0);
+  return {
+    ...run,
+    rows: all,
+    states: sum((row) => row.states),
+    transitions: sum((row) => row.transitions),
+    cpuSeconds: sum((row) => row.cpuSeconds),
+    unsound: unsound.filter((one) => !isKnownPause(one)).map((one) => ({ name: one.name, broken: one.unsound, story: one.story })),
+    pauses: unsound.filter(isKnownPause).map((one) => one.name),
+    guards,
+    dips: results.filter((one) => one.kind === 'partitions' && one.fttWithin < one.ftt).length,
+    settled: [...new Set(results.filter((one) => one.kind === 'partitions' && one.fttSettled < one.ftt && one.ftt === one.fttAtRest).map((one) => one.name.slice(0, one.name.indexOf(':'))))].sort(),
+  };
+}
+
+const thousands = (value: number): string => Math.round(value).toLocaleString('en-US');
+
+/** The report as Markdown. */
+export function renderReport(summary: Summary): string {
+  const { bounds } = summary;
+  const table = (heads: readonly string[], rows: readonly (readonly string[])[]): readonly string[] => [
+    `| ${heads.join(' | ')} |`,
+    `|${heads.map(() => '---').join('|')}|`,
+    ...rows.map((row) => `| ${row.join(' | ')} |`),
+  ];
+  return [
+    `Bounds: up to ${bounds.diskful} diskful members and ${bounds.others} others, newcomers included; connection graphs, late notice and pairs up to ${bounds.smallDiskful} and ${bounds.smallOthers}; one cut, one crash and one ForceRemove each, at any point.`,
+    '',
+    `**${thousands(summary.states)} states**, ${thousands(summary.transitions)} transitions, ${thousands(summary.seconds)} s on ${summary.workers} workers (${thousands(summary.cpuSeconds)} s of CPU): ${thousands(summary.states / summary.seconds)} states/s, ${thousands(summary.states / summary.cpuSeconds)} per second of a core.`,
+    '',
+    ...table(
+      ['kernel', 'what', 'scenarios', 'states', 'transitions', 'states per CPU second'],
+      summary.rows.map((row) => [row.kernel, row.kind, thousands(row.scenarios), thousands(row.states), thousands(row.transitions), thousands(row.states / row.cpuSeconds)]),
+    ),
+    '',
+    `Broken invariants: ${summary.unsound.length}. Lowered FTT while tie-breakers pause (flant): ${summary.pauses.length} scenarios. Lower FTT between two commands of one node: ${summary.dips} scenarios.`,
+    '',
+    ...table(
+      ['guard', 'alone refuses what breaks an invariant', 'first in refusing what the model finds safe', 'for example'],
+      Object.entries(summary.guards).sort().map(([name, row]) => [name, thousands(row.justified), thousands(row.needless), row.example]),
+    ),
+    '',
+    ...(summary.settled.length === 0 ? [] : [`FTT falls once two-phase commits have settled: ${summary.settled.join('; ')}.`, '']),
+    ...summary.unsound.slice(0, 20).flatMap((one) => ['```', one.broken.join('\n'), one.story ?? one.name, '```', '']),
+  ].join('\n');
+}

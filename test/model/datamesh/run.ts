@@ -1,0 +1,66 @@
+import { writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { isMainThread, parentPort, Worker } from 'node:worker_threads';
+import { renderReport, summarise, type Summary } from './report.ts';
+import { runJob, type JobResult } from './run-job.ts';
+import { FULL_BOUNDS, jobsWithin, type Bounds, type Job } from './space.ts';
+
+/** Explores the whole space on every core, prints what it found and fails when an invariant is broken. */
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      workers: { type: 'string', default: String(availableParallelism()) },
+      diskful: { type: 'string', default: String(FULL_BOUNDS.diskful) },
+      others: { type: 'string', default: String(FULL_BOUNDS.others) },
+      report: { type: 'string' },
+    },
+  });
+  const diskful = Number(values.diskful);
+  const bounds: Bounds = { ...FULL_BOUNDS, diskful, others: Number(values.others), smallDiskful: Math.min(diskful, FULL_BOUNDS.smallDiskful) };
+  const jobs = jobsWithin(bounds);
+  console.error(`${jobs.length} scenarios on ${values.workers} workers`);
+  const started = performance.now();
+  const results = await runAll(jobs, Number(values.workers));
+  const summary = summarise(results, { seconds: (performance.now() - started) / 1000, workers: Number(values.workers), bounds });
+  const text = renderReport(summary);
+  console.log(text);
+  if (values.report !== undefined) writeFileSync(values.report, JSON.stringify(summary, undefined, 1));
+  process.exitCode = failed(summary) ? 1 : 0;
+}
+
+const failed = (summary: Summary): boolean => summary.unsound.length > 0;
+
+/** Hands out the jobs one at a time, so that a worker with small ones takes more of them. */
+async function runAll(jobs: readonly Job[], workers: number): Promise<readonly JobResult[]> {
+  const results: JobResult[] = [];
+  let next = 0;
+  let states = 0;
+  let told = 0;
+  const work = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const worker = new Worker(new URL(import.meta.url));
+      const give = (): void => {
+        const job = jobs[next];
+        next += 1;
+        if (job !== undefined) worker.postMessage(job);
+        else worker.terminate().then(() => resolve(), reject);
+      };
+      worker.on('error', reject);
+      worker.on('message', (result: JobResult) => {
+        results.push(result);
+        states += result.states;
+        if (performance.now() - told > 10_000) {
+          told = performance.now();
+          console.error(`${results.length}/${jobs.length} scenarios, ${states} states`);
+        }
+        give();
+      });
+      give();
+    });
+  await Promise.all(Array.from({ length: workers }, work));
+  return results;
+}
+
+if (isMainThread) await main();
+else parentPort?.on('message', (job: Job) => parentPort?.postMessage(runJob(job)));
