@@ -89,7 +89,10 @@ export class Kubelet {
     );
     this.images.watch(() => this.eachPod((pod) => pod.retry()), signal);
     for (const node of this.nodes.values()) node.start();
-    const timer = setInterval(() => this.eachPod((pod) => pod.refresh(Date.now())), refreshMs);
+    const timer = setInterval(() => {
+      this.eachPod((pod) => pod.refresh(Date.now()));
+      this.eachPod((pod) => pod.trimLogs());
+    }, refreshMs);
     signal.addEventListener('abort', () => clearInterval(timer));
     await Promise.all(
       this.reflectors.map((reflector) => reflector.run(signal, (error) => this.log('a watch broke', error))),

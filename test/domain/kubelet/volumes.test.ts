@@ -1,9 +1,19 @@
 import { X509Certificate } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { KeyedData, Volume } from '../../../deploy/local/kubelet/api/objects.ts';
+import { trimLog } from '../../../deploy/local/kubelet/container/files.ts';
 import { AddressBook, formatAddress } from '../../../deploy/local/kubelet/node/addresses.ts';
 import { createSelfSignedCertificate } from '../../../deploy/local/kubelet/server/certificate.ts';
 import { writeAtomicDirectory } from '../../../deploy/local/kubelet/volumes/atomic-directory.ts';
@@ -144,4 +154,20 @@ test('the certificate of a node is one that its own key signed', () => {
   expect(parsed.subject).toBe('CN=node-1');
   expect(parsed.verify(parsed.publicKey)).toBe(true);
   expect(Date.parse(parsed.validTo)).toBeGreaterThan(Date.now());
+});
+
+test('a log that has grown too large keeps its end', () => {
+  const file = join(directory, 'log');
+  writeFileSync(file, Buffer.concat([Buffer.alloc(65 * 2 ** 20, 'x'), Buffer.from('the end\n')]));
+  trimLog(file);
+  expect(statSync(file).size).toBe(4 * 2 ** 20);
+  expect(readFileSync(file, 'utf8').slice(-9)).toBe('xthe end\n');
+});
+
+test('a log of ordinary size is left alone', () => {
+  const file = join(directory, 'log');
+  writeFileSync(file, 'short\n');
+  trimLog(file);
+  trimLog(join(directory, 'none'));
+  expect(readFileSync(file, 'utf8')).toBe('short\n');
 });

@@ -8,6 +8,7 @@ import {
   readdirSync,
   readlinkSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -60,6 +61,15 @@ export function readTail(path: string, bytes: number): string {
   } finally {
     closeSync(file);
   }
+}
+
+const logLimitBytes = 64 * 2 ** 20;
+const logKeptBytes = 4 * 2 ** 20;
+
+/** Cuts a log that has grown too large down to its end; the container goes on writing to the same file. */
+export function trimLog(path: string): void {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > logLimitBytes) writeFileSync(path, readTail(path, logKeptBytes));
 }
 
 /** The first bytes of what a container wrote as its termination message. */

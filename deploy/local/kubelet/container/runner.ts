@@ -111,11 +111,6 @@ export class ContainerRunner {
     if (this.process !== undefined) signalProcess(this.process.init, 'SIGKILL');
   }
 
-  /** Resolves when nothing runs. */
-  async ended(): Promise<void> {
-    await this.process?.exited;
-  }
-
   private get target(): HandlerTarget {
     const pod = this.handle.pod();
     const container = this.find(pod);

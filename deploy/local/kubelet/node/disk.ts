@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pod } from '../api/objects.ts';
 import type { PodRecord } from '../pod/record.ts';
@@ -26,6 +26,11 @@ export function savePod(directory: string, saved: SavedPod): void {
 export function loadPods(directory: string, onTrouble: (path: string, error: unknown) => void): SavedPod[] {
   return readdirSync(directory).flatMap((name) => {
     const path = join(directory, name, fileName);
+    // Nothing was begun for a pod that was never written down.
+    if (!existsSync(path)) {
+      removePod(join(directory, name));
+      return [];
+    }
     try {
       return [JSON.parse(readFileSync(path, 'utf8')) as SavedPod];
     } catch (error) {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { ApiError } from '../api/client.ts';
 import type { Container, Pod } from '../api/objects.ts';
 import { hostnameOf } from '../container/blueprint.ts';
+import { runFilesOf, trimLog } from '../container/files.ts';
 import { ContainerRunner } from '../container/runner.ts';
 import type { NodeContext } from '../node/context.ts';
 import { removePod, savePod } from '../node/disk.ts';
@@ -18,6 +19,7 @@ import { buildStatus } from './status.ts';
 import { StatusWriter } from './status-writer.ts';
 
 const deleteRetryMs = 500;
+const emptyPollMs = 20;
 
 /** Runs one pod from its arrival on the node to its end: asks the plan what to do, does it, tells the API. */
 export class PodRunner {
@@ -117,17 +119,26 @@ export class PodRunner {
   }
 
   /** Ends all containers at once, as a loss of power does. */
-  async killContainers(): Promise<void> {
-    for (const runner of this.runners.values()) runner.kill();
-    await Promise.all([...this.runners.values()].map((runner) => runner.ended()));
+  killContainers(): Promise<void> {
+    return this.empty(() => {
+      for (const runner of this.runners.values()) runner.kill();
+    });
   }
 
   /** Stops all containers politely, without telling the API: the whole stack goes down. */
-  async stopContainers(graceMs: number): Promise<void> {
-    for (const container of this.containers())
-      this.runnerOf(container.name).stop(container, graceMs, 'Stopping container');
-    await Promise.all([...this.runners.values()].map((runner) => runner.ended()));
-    this.save();
+  stopContainers(graceMs: number): Promise<void> {
+    return this.empty(() => {
+      for (const container of this.containers()) {
+        this.runnerOf(container.name).stop(container, graceMs, 'Stopping container');
+      }
+    });
+  }
+
+  /** Keeps logs from filling the disk. */
+  trimLogs(): void {
+    for (const [name, { state }] of Object.entries(this.record.containers)) {
+      if (state.kind === 'running') trimLog(runFilesOf(this.directory, name, state.attempt).log);
+    }
   }
 
   /** Looks again, soon; calls in between are one. */
@@ -137,6 +148,16 @@ export class PodRunner {
       this.pending = undefined;
       this.turn();
     });
+  }
+
+  /** Repeats an ending until nothing runs, because a container that was just being started comes up first. */
+  private async empty(end: () => void): Promise<void> {
+    const isBusy = ({ state }: ContainerRecord): boolean =>
+      state.kind === 'running' || state.kind === 'starting';
+    while (Object.values(this.record.containers).some(isBusy)) {
+      end();
+      await new Promise((resolve) => setTimeout(resolve, emptyPollMs));
+    }
   }
 
   private turn(): void {

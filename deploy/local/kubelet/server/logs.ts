@@ -22,6 +22,8 @@ export function sendLog(
   let position = findStart(log, wanted.tailLines);
   let left = wanted.limitBytes ?? Infinity;
   const pump = (): void => {
+    // A log that was cut is shorter than before; what is in it now has been sent.
+    position = Math.min(position, fstatSync(log).size);
     while (left > 0) {
       const buffer = Buffer.alloc(Math.min(chunkBytes, left));
       const read = readSync(log, buffer, 0, buffer.length, position);
