@@ -18,6 +18,7 @@ import { sightingOf } from './sighting.ts';
 import type { Sighting } from './sighting.ts';
 import { Trigger } from './trigger.ts';
 import type { Source } from './trigger.ts';
+import type { Existence } from './trigger-decision.ts';
 import { fieldOf, textOf } from './object-field.ts';
 import { resourcePath } from './watch-definition.ts';
 import type { KubernetesObject, LifecycleWatch, SecondaryWatch } from './watch-definition.ts';
@@ -66,7 +67,7 @@ export class Starter {
       metrics: this.metrics,
       elected: () => this.#election.elected,
       leading: () => this.#election.leading,
-      ownerKnown: (watch, owner) => this.#findPrimary(watch, owner.namespace, owner.name) !== null,
+      existence: (watch, owner) => this.#existence(watch, owner),
       ...(options.delivery === undefined ? {} : { delivery: options.delivery }),
       ...(options.pace === undefined ? {} : { pace: options.pace }),
     });
@@ -168,7 +169,11 @@ export class Starter {
           refuse: (one) => (source.role === 'part' ? null : refuseObject(watch, one, owner)),
           ...(secondary.news === undefined ? {} : { news: secondary.news }),
         }),
-      changed: (change) => this.#trigger.changed(source, change),
+      changed: (change) => {
+        this.#trigger.changed(source, change);
+        if (source.role === 'primary' && change.is === 'seen' && change.before === null)
+          this.#reconsiderWishes(watch, change.now);
+      },
       failed: (what, error) => {
         this.metrics.watchFailures.inc({ kind: type.kind, what });
         this.#options.log.warn({ kind: type.kind, what, err: error }, 'watching goes on after a failure');
@@ -179,9 +184,20 @@ export class Starter {
     return { source, informer };
   }
 
-  #findPrimary(watch: LifecycleWatch, namespace: string, name: string): Sighting | null {
-    const found = this.#watched.find(({ source }) => source.watch === watch && source.role === 'primary');
-    return found?.informer.find(namespace, name) ?? null;
+  #existence(watch: LifecycleWatch, owner: ResourceRef): Existence {
+    const primary = this.#watched.find(({ source }) => source.watch === watch && source.role === 'primary');
+    if (primary?.informer.find(owner.namespace, owner.name) != null) return 'there';
+    return primary?.informer.state === 'synced' ? 'absent' : 'unsure';
+  }
+
+  /** A wish that came before the resource that it is for was refused: it is looked at again once that is there. */
+  #reconsiderWishes(watch: LifecycleWatch, owner: Sighting): void {
+    for (const { source, informer } of this.#watched) {
+      if (source.watch !== watch || source.role !== 'wish') continue;
+      for (const now of informer.known)
+        if (now.owner?.namespace === owner.namespace && now.owner.name === owner.name)
+          this.#trigger.changed(source, { is: 'seen', now, before: now, resync: true });
+    }
   }
 }
 

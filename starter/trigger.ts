@@ -15,7 +15,7 @@ import { hintOf } from './sighting.ts';
 import type { Sighting } from './sighting.ts';
 import { classifyDelivery } from './temporal-errors.ts';
 import { decideTrigger } from './trigger-decision.ts';
-import type { Delivery, Role } from './trigger-decision.ts';
+import type { Delivery, Existence, Role } from './trigger-decision.ts';
 import { FINALIZER } from './watch-definition.ts';
 import type { LifecycleWatch, ResourceType } from './watch-definition.ts';
 
@@ -42,7 +42,7 @@ export interface TriggerOptions {
   readonly elected: () => boolean;
   /** Whether hints may be sent right now; what is offered meanwhile waits. */
   readonly leading: () => boolean;
-  readonly ownerKnown: (watch: LifecycleWatch, owner: ResourceRef) => boolean;
+  readonly existence: (watch: LifecycleWatch, owner: ResourceRef) => Existence;
   readonly delivery?: HintDeliveryOptions;
   readonly pace?: HintPace;
 }
@@ -51,7 +51,8 @@ export interface TriggerOptions {
 export class Trigger {
   readonly #options: TriggerOptions;
   readonly #queue: HintQueue<Parcel>;
-  readonly #reports = new Set<Promise<void>>();
+  /** The reports under way, by uid: those on one object follow each other, so that the last word is the newest. */
+  readonly #reports = new Map<string, Promise<void>>();
   /** The uids of the objects on which a refused hint was reported: what was seen of them before does not show it. */
   readonly #refused = new Set<string>();
 
@@ -85,7 +86,7 @@ export class Trigger {
   changed(source: Source, change: Change<Sighting>): void {
     const sighting = change.is === 'gone' ? change.before : change.now;
     const decision = decideTrigger(source.role, change, (owner) =>
-      this.#options.ownerKnown(source.watch, owner),
+      this.#options.existence(source.watch, owner),
     );
     this.#options.metrics.events.inc({ kind: source.type.kind, news: decision.news });
     if (source.role === 'primary')
@@ -95,6 +96,8 @@ export class Trigger {
       this.#report(source, sighting, 'Invalid', decision.problem);
       return;
     }
+    // Whatever was wrong with it has been put right; a hint that is still refused is reported again.
+    if (sighting.reported.includes('Accepted') && change.is === 'seen') this.#withdraw(source, sighting);
     const key = entityId(source.watch.lifecycle, decision.owner);
     this.#queue.offer(key, {
       slot: decision.slot,
@@ -112,7 +115,7 @@ export class Trigger {
   /** Ends all that is under way. */
   async stop(): Promise<void> {
     await this.#queue.stop();
-    await Promise.all(this.#reports);
+    await Promise.all(this.#reports.values());
   }
 
   async #deliver(key: string, parcel: Parcel): Promise<void> {
@@ -128,7 +131,7 @@ export class Trigger {
     if (parcel.delivery === 'signal') {
       await deliverFarewell(client, target, hint, this.#options.delivery);
     } else {
-      const kept = source.role === 'part' || sighting.deleting || sighting.finalizers.includes(FINALIZER);
+      const kept = source.role !== 'primary' || sighting.deleting || sighting.finalizers.includes(FINALIZER);
       // Without the finalizer a deletion could be missed: it goes on first. An object that is gone needs no hint.
       if (!kept && !(await applyFinalizer(api, source.type, sighting))) return;
       await deliverHint(client, target, hint, this.#options.delivery);
@@ -136,9 +139,7 @@ export class Trigger {
     metrics.hints.inc({ lifecycle: source.watch.lifecycle, outcome: 'delivered' });
     metrics.pending.set(this.#queue.pending);
     log.info({ workflowId: key, hint, delivery: parcel.delivery }, 'hint delivered');
-    if (source.role === 'part') return;
-    const wasRefused = this.#refused.delete(sighting.uid);
-    if (wasRefused || sighting.reported.includes('Accepted')) this.#withdraw(source, sighting);
+    if (this.#refused.delete(sighting.uid)) this.#withdraw(source, sighting);
   }
 
   #keyOf(source: Source, sighting: Sighting): string {
@@ -164,13 +165,17 @@ export class Trigger {
   }
 
   #inBackground(sighting: Sighting, work: () => Promise<void>): void {
-    const { kind, namespace, name } = sighting;
-    const task = work()
+    const { kind, namespace, name, uid } = sighting;
+    const before = this.#reports.get(uid) ?? Promise.resolve();
+    const task = before
+      .then(work)
       .catch((error: unknown) =>
         this.#options.log.error({ kind, namespace, name, err: error }, 'could not report on the resource'),
       )
-      .finally(() => this.#reports.delete(task));
-    this.#reports.add(task);
+      .finally(() => {
+        if (this.#reports.get(uid) === task) this.#reports.delete(uid);
+      });
+    this.#reports.set(uid, task);
   }
 }
 

@@ -18,8 +18,8 @@ export interface SecondaryWatch extends ResourceType {
   /** The resource whose entity it concerns, or null when it concerns none. */
   readonly owner: (object: KubernetesObject) => ResourceRef | null;
   /**
-   * A wish (such as an upgrade) is forwarded like the primary resource and gets the finalizer; a part (such as a
-   * pod) wakes at most.
+   * A wish (such as an upgrade) is forwarded like the primary resource, and refused with a condition when there is none;
+   * a part (such as a pod) wakes at most. Neither gets the finalizer: the entity lives as long as the primary resource.
    */
   readonly is: 'wish' | 'part';
   /** What of a part's status is news beside generation, deletion, labels and annotations: a pod that is no longer Ready. */

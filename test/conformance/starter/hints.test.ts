@@ -81,6 +81,21 @@ describe('a resource', () => {
     expect(run.status.name).toBe('TERMINATED');
   });
 
+  it('that a wish is for is told of it; a wish for nothing says so until there is something', async () => {
+    await stage.lamps.createWish('brighter', 'wished');
+    await expect
+      .poll(() => stage.lamps.wishCondition('brighter'), WITHIN)
+      .toMatchObject({ status: 'False', reason: 'Invalid' });
+    expect(await stage.hints('wished')).toEqual([]);
+    await stage.lamps.create('wished');
+    await expect
+      .poll(async () => (await stage.hints('wished')).map((one) => one.kind), WITHIN)
+      .toContain('Lamp');
+    await expect.poll(() => stage.lamps.wishCondition('brighter'), WITHIN).toBeNull();
+    await stage.lamps.createWish('darker', 'wished');
+    await expect.poll(async () => (await stage.hints('wished')).at(-1)?.kind, WITHIN).toBe('LampWish');
+  });
+
   it('that its watch refuses gets a condition and an Event in words, and no entity, until it is corrected', async () => {
     await stage.lamps.create('invalid', { colour: 'infrared' });
     await expect

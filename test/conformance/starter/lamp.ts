@@ -8,6 +8,7 @@ import type { LifecycleWatch } from '../../../starter/watch-definition.ts';
 
 const GROUP = 'test.keelson.dev';
 const LAMP = { group: GROUP, version: 'v1', plural: 'lamps', kind: 'Lamp' } as const;
+const WISH = { group: GROUP, version: 'v1', plural: 'lampwishes', kind: 'LampWish' } as const;
 const BULB_LABEL = `${GROUP}/lamp`;
 const BULBS = { group: '', version: 'v1', plural: 'configmaps' } as const;
 
@@ -17,6 +18,15 @@ export const lampWatch: LifecycleWatch = {
   workflowType: 'lamp',
   primary: LAMP,
   secondaries: [
+    {
+      ...WISH,
+      is: 'wish',
+      owner: (object) => {
+        const namespace = textOf(fieldOf(object, 'metadata'), 'namespace');
+        const name = textOf(fieldOf(object, 'spec'), 'lamp');
+        return namespace === null || name === null ? null : { namespace, name };
+      },
+    },
     {
       ...BULBS,
       kind: 'ConfigMap',
@@ -37,14 +47,14 @@ export const lampWatch: LifecycleWatch = {
 
 const anyObject = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as const;
 
-const CRD = {
+const buildCrd = ({ plural, kind }: { readonly plural: string; readonly kind: string }) => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
-  metadata: { name: `lamps.${GROUP}` },
+  metadata: { name: `${plural}.${GROUP}` },
   spec: {
     group: GROUP,
     scope: 'Namespaced',
-    names: { plural: 'lamps', singular: 'lamp', kind: 'Lamp' },
+    names: { plural, singular: kind.toLowerCase(), kind },
     versions: [
       {
         name: 'v1',
@@ -81,7 +91,7 @@ const CRD = {
       },
     ],
   },
-} as const;
+});
 
 /** The Lamps of one namespace, as a user and as their workflow would handle them. */
 export class Lamps {
@@ -95,12 +105,13 @@ export class Lamps {
 
   /** Makes the resource type known and a namespace of its own. */
   static async open(api: KubernetesApi): Promise<Lamps> {
-    await api.request(`/apis/apiextensions.k8s.io/v1/customresourcedefinitions/lamps.${GROUP}`, {
-      method: 'PATCH',
-      contentType: APPLY_PATCH,
-      query: { fieldManager: 'test', force: 'true' },
-      body: CRD,
-    });
+    for (const type of [LAMP, WISH])
+      await api.request(`/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${type.plural}.${GROUP}`, {
+        method: 'PATCH',
+        contentType: APPLY_PATCH,
+        query: { fieldManager: 'test', force: 'true' },
+        body: buildCrd(type),
+      });
     const namespace = `lamps-${randomUUID().slice(0, 8)}`;
     await api.request('/api/v1/namespaces', { method: 'POST', body: { metadata: { name: namespace } } });
     const lamps = new Lamps(api, namespace);
@@ -145,6 +156,18 @@ export class Lamps {
     if ((await this.read(name)) !== null) await this.delete(name);
   }
 
+  async createWish(name: string, lamp: string): Promise<void> {
+    const body = { apiVersion: `${GROUP}/v1`, kind: 'LampWish', metadata: { name }, spec: { lamp } };
+    await this.#api.request(resourcePath(WISH, { namespace: this.namespace }), { method: 'POST', body });
+  }
+
+  async wishCondition(name: string): Promise<Readonly<Record<string, unknown>> | null> {
+    return conditionOf(
+      await this.#api.request(resourcePath(WISH, { namespace: this.namespace, name })),
+      'Accepted',
+    );
+  }
+
   /** Creates or changes a part. */
   async touchBulb(lamp: string, labels: Readonly<Record<string, string>> = {}): Promise<void> {
     const path = resourcePath(BULBS, { namespace: this.namespace, name: `${lamp}-bulb` });
@@ -161,10 +184,7 @@ export class Lamps {
   }
 
   async condition(name: string, type: string): Promise<Readonly<Record<string, unknown>> | null> {
-    const conditions = fieldOf(fieldOf(await this.read(name), 'status'), 'conditions');
-    const list: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
-    const found = list.find((one) => fieldOf(one, 'type') === type);
-    return found === undefined ? null : { ...Object(found) };
+    return conditionOf(await this.read(name), type);
   }
 
   /** The reasons of the Events on one. */
@@ -184,7 +204,8 @@ export class Lamps {
     const items = fieldOf(list, 'items');
     for (const item of Array.isArray(items) ? items : [])
       await this.deleteWithoutFinalizer(String(fieldOf(fieldOf(item, 'metadata'), 'name')));
-    await this.#api.request(resourcePath(BULBS, { namespace: this.namespace }), { method: 'DELETE' });
+    for (const type of [BULBS, WISH])
+      await this.#api.request(resourcePath(type, { namespace: this.namespace }), { method: 'DELETE' });
     await this.#api.request(`/api/v1/namespaces/${this.namespace}`, { method: 'DELETE' });
   }
 
@@ -198,7 +219,8 @@ export class Lamps {
 
   async #serves(): Promise<boolean> {
     try {
-      await this.#api.request(resourcePath(LAMP, { namespace: this.namespace }));
+      for (const type of [LAMP, WISH])
+        await this.#api.request(resourcePath(type, { namespace: this.namespace }));
       return true;
     } catch (error) {
       // Until the type is established it is unknown, then its storage is being prepared.
@@ -210,4 +232,11 @@ export class Lamps {
   #path(name: string): string {
     return resourcePath(LAMP, { namespace: this.namespace, name });
   }
+}
+
+function conditionOf(object: unknown, type: string): Readonly<Record<string, unknown>> | null {
+  const conditions = fieldOf(fieldOf(object, 'status'), 'conditions');
+  const list: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
+  const found = list.find((one) => fieldOf(one, 'type') === type);
+  return found === undefined ? null : { ...Object(found) };
 }

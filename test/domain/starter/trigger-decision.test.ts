@@ -4,11 +4,13 @@ import type { Change } from '../../../starter/informer.ts';
 import { judgeNews, sightingOf } from '../../../starter/sighting.ts';
 import type { Sighting } from '../../../starter/sighting.ts';
 import { decideTrigger } from '../../../starter/trigger-decision.ts';
+import type { Existence } from '../../../starter/trigger-decision.ts';
 import { FINALIZER } from '../../../starter/watch-definition.ts';
 
 const OWNER = { namespace: 'default', name: 'hall' };
-const known = (): boolean => true;
-const unknown = (): boolean => false;
+const there = (): Existence => 'there';
+const absent = (): Existence => 'absent';
+const unsure = (): Existence => 'unsure';
 
 const sighting = (change: Partial<Sighting> = {}): Sighting => ({
   kind: 'Lamp',
@@ -89,11 +91,11 @@ describe('a change of the resource itself', () => {
       { urgent: true, delivery: 'signal' },
     ],
   ] as const)('that is %s is a hint', (_, change, expected) => {
-    expect(decideTrigger('primary', change, known)).toMatchObject({ is: 'hint', owner: OWNER, ...expected });
+    expect(decideTrigger('primary', change, there)).toMatchObject({ is: 'hint', owner: OWNER, ...expected });
   });
 
   it('without news is dropped', () => {
-    expect(decideTrigger('primary', seen(sighting({ operating: true })), known)).toEqual({
+    expect(decideTrigger('primary', seen(sighting({ operating: true })), there)).toEqual({
       is: 'drop',
       news: 'none',
     });
@@ -101,16 +103,16 @@ describe('a change of the resource itself', () => {
 
   it('that cannot be handed over is reported, once for each new generation', () => {
     const invalid = sighting({ problem: 'too long', finalizers: [] });
-    expect(decideTrigger('primary', seen(invalid, null), known)).toMatchObject({
+    expect(decideTrigger('primary', seen(invalid, null), there)).toMatchObject({
       is: 'report',
       problem: 'too long',
     });
-    expect(decideTrigger('primary', seen(invalid, invalid), known)).toMatchObject({ is: 'drop' });
+    expect(decideTrigger('primary', seen(invalid, invalid), there)).toMatchObject({ is: 'drop' });
   });
 
   it('that became invalid is still cleaned up', () => {
     const invalid = sighting({ problem: 'too long', deleting: true });
-    expect(decideTrigger('primary', seen(invalid), known)).toMatchObject({ is: 'hint', urgent: true });
+    expect(decideTrigger('primary', seen(invalid), there)).toMatchObject({ is: 'hint', urgent: true });
   });
 });
 
@@ -123,7 +125,7 @@ describe('a change of a part', () => {
     ['changed', seen(pod({ digest: 'not ready' }), pod())],
     ['gone', { is: 'gone', before: pod() }],
   ] as const)('that is %s wakes at most, and never starts an entity', (_, change) => {
-    for (const owner of [known, unknown])
+    for (const owner of [there, absent, unsure])
       expect(decideTrigger('part', change, owner)).toMatchObject({
         is: 'hint',
         urgent: false,
@@ -133,32 +135,43 @@ describe('a change of a part', () => {
   });
 
   it('that a list finds for the first time is left to its resource, which the list wakes', () => {
-    expect(decideTrigger('part', seen(pod(), null, true), known)).toMatchObject({ is: 'drop' });
-    expect(decideTrigger('part', seen(pod(), pod(), true), known)).toMatchObject({ is: 'drop' });
-    expect(decideTrigger('part', seen(pod({ digest: 'e' }), pod(), true), known)).toMatchObject({
+    expect(decideTrigger('part', seen(pod(), null, true), there)).toMatchObject({ is: 'drop' });
+    expect(decideTrigger('part', seen(pod(), pod(), true), there)).toMatchObject({ is: 'drop' });
+    expect(decideTrigger('part', seen(pod({ digest: 'e' }), pod(), true), there)).toMatchObject({
       is: 'hint',
     });
   });
 
   it('that belongs to nobody is dropped', () => {
-    expect(decideTrigger('part', seen(pod({ owner: null }), null), known)).toMatchObject({ is: 'drop' });
-    expect(decideTrigger('part', { is: 'gone', before: pod({ owner: null }) }, known)).toMatchObject({
+    expect(decideTrigger('part', seen(pod({ owner: null }), null), there)).toMatchObject({ is: 'drop' });
+    expect(decideTrigger('part', { is: 'gone', before: pod({ owner: null }) }, there)).toMatchObject({
       is: 'drop',
     });
   });
 });
 
-describe('a wish for a resource that does not exist', () => {
-  it('starts nothing', () => {
-    const wish = sighting({ kind: 'Upgrade', name: 'to-9' });
-    expect(decideTrigger('wish', seen(wish, null), unknown)).toMatchObject({
-      delivery: 'signal',
-      urgent: true,
-    });
-    expect(decideTrigger('wish', seen(wish, null), known)).toMatchObject({
+describe('a wish', () => {
+  const wish = sighting({ kind: 'Upgrade', name: 'to-9' });
+
+  it('is forwarded to the entity of the resource that it is for', () => {
+    expect(decideTrigger('wish', seen(wish, null), there)).toMatchObject({
+      is: 'hint',
       delivery: 'start',
+      urgent: true,
       slot: 'Upgrade/default/to-9',
     });
+  });
+
+  it('for a resource that does not exist is refused in words, and starts nothing', () => {
+    expect(decideTrigger('wish', seen(wish, null), absent)).toMatchObject({
+      is: 'report',
+      problem:
+        'There is no resource default/hall that it could be for: create that, or correct the reference.',
+    });
+  });
+
+  it('that was seen before the resources were listed wakes an entity that runs, and starts none', () => {
+    expect(decideTrigger('wish', seen(wish, null), unsure)).toMatchObject({ is: 'hint', delivery: 'signal' });
   });
 });
 

@@ -49,7 +49,7 @@ function createTrigger(role: { elected: boolean; leading: boolean }) {
     metrics: createMetrics(),
     elected: () => role.elected,
     leading: () => role.leading,
-    ownerKnown: () => true,
+    existence: () => 'there',
   });
   return { trigger, told };
 }
