@@ -3,7 +3,7 @@ import { renderPlan } from '../../../starter/cli/render/plan-text.ts';
 import { judgePlan } from '../../../workflows/shared/guards.ts';
 import { envelope } from '../../../workflows/shared/plan.ts';
 import { GUARDS } from '../../../workflows/valkey-cluster/domain/guards.ts';
-import type { ValkeyPod } from '../../../workflows/valkey-cluster/domain/observation.ts';
+import type { ValkeyPod, ValkeyShardSet } from '../../../workflows/valkey-cluster/domain/observation.ts';
 import {
   planValkeyCluster,
   type PlanOptions,
@@ -51,6 +51,16 @@ const podOf = (name: string, shard: number, templateHash: string): ValkeyPod => 
 });
 
 const healthy = clusterNodes(THREE, 1);
+
+const setsOf = (appliedHash: string): readonly ValkeyShardSet[] =>
+  [0, 1, 2].map((shard) => ({
+    shard,
+    name: `cache-${shard}`,
+    uid: `uid-${shard}`,
+    replicas: 2,
+    image: 'valkey/valkey:9.1.2',
+    appliedHash,
+  }));
 
 const STORIES: Readonly<Record<string, Story>> = {
   'create 3 masters with a replica each': { topology: { nodes: [] }, wish: wish(3, 1) },
@@ -104,6 +114,30 @@ const STORIES: Readonly<Record<string, Story>> = {
       pods: healthy.map((node) => podOf(node.pod, node.shard, node.shard === 1 ? 'new' : 'old')),
     },
     wish: { ...wish(3, 1), templateHash: 'new' },
+  },
+  'replace pods that an older spec keeps from starting': {
+    topology: {
+      nodes: healthy.filter((node) => node.pod !== 'cache-1-1'),
+      shards: setsOf('old'),
+      pods: healthy.map((node) => ({
+        ...podOf(node.pod, node.shard, node.pod === 'cache-1-1' ? 'old' : 'new'),
+        ...(node.pod === 'cache-1-1'
+          ? { phase: 'Pending', ready: false, waiting: 'ErrImagePull: there is no such image' }
+          : {}),
+      })),
+    },
+    wish: { ...wish(3, 1), templateHash: 'new', appliedHash: 'old' },
+  },
+  'apply a changed spec that needs no restart': {
+    topology: { nodes: healthy, shards: setsOf('old') },
+    wish: { ...wish(3, 1), appliedHash: 'new' },
+  },
+  'wait for the election of a lost master and change nothing else': {
+    topology: {
+      nodes: healthy.filter((node) => node.pod !== 'cache-0-0'),
+      orphans: [{ id: 'id-0-0', address: '10.0.0.9:6379', role: 'master', slots: [[0, 5460]], failed: true }],
+    },
+    wish: wish(5, 1),
   },
   'refuse a scale down that does not fit into memory': { topology: heavy(600), wish: wish(3, 0) },
   'delete a cluster': { topology: { nodes: healthy }, wish: { ...wish(3, 1), deleting: true } },

@@ -13,7 +13,9 @@ export function nameOperation(context: PlanContext, steps: readonly ValkeyStep[]
   if (masters !== null) return replicas ? 'scale' : masters;
   if (replicas) return 'change-replicas';
   if (steps.some((step) => step.kind === 'MigrateSlots')) return 'rebalance';
-  return steps.some((step) => step.kind === 'RestartPod') ? 'restart' : 'heal';
+  // Pods that must be waited for were missing or did not start: that is more than a restart.
+  const kinds = new Set(steps.map((step) => step.kind));
+  return kinds.has('RestartPod') && !kinds.has('AwaitPods') ? 'restart' : 'heal';
 }
 
 function changeOfMasters(context: PlanContext): 'scale-up' | 'scale-down' | null {

@@ -172,10 +172,13 @@ function draftDeletion(context: PlanContext): readonly Stage[] {
   ];
 }
 
-const verifyHealthy = ({ wish: { masters, replicasPerMaster } }: PlanContext): Draft => ({
-  kind: 'VerifyHealth',
-  expect: 'healthy',
-  masters,
-  replicasPerMaster,
-  reason: `${count(masters, 'master')} with ${count(replicasPerMaster, 'replica')} each must serve all slots and agree`,
-});
+function verifyHealthy({ wanted, wish: { replicasPerMaster } }: PlanContext): Draft {
+  const masters = wanted.length;
+  return {
+    kind: 'VerifyHealth',
+    expect: 'healthy',
+    masters,
+    replicasPerMaster,
+    reason: `${count(masters, 'master')} with ${count(replicasPerMaster, 'replica')} each must serve all slots and agree`,
+  };
+}

@@ -3,8 +3,9 @@ import type { OperationResult } from '../../shared/messages.ts';
 import { operationPort } from '../../shared/temporal-port.ts';
 import type { ValkeyTypes } from '../contract.ts';
 import { refusePhaseEvent, phaseFacts } from '../domain/phase-guards.ts';
+import type { Event } from '../domain/phases.ts';
 import { valkeyLifecycle } from '../lifecycle.ts';
-import { applySharedObjects, performersOf, reached, verifyHealth, type ValkeyRun } from '../performers.ts';
+import { applySharedObjects, performersOf, verifyHealth, type ValkeyRun } from '../performers.ts';
 
 /** Brings back what was there: pods return, nodes find each other at new addresses, replicas follow their masters. */
 export const heal: Operation<ValkeyTypes> = {
@@ -14,7 +15,8 @@ export const heal: Operation<ValkeyTypes> = {
   async run(run) {
     const { CreateShard, RestartPod, AwaitPods } = performersOf(run);
     const { MeetNode, AttachReplica, ForgetNode } = performersOf(run);
-    sayWhatIsMissing(run);
+    // Degraded is for a cluster of which some nodes serve; with none, the phase stays and Available is False.
+    say(run, 'ReplicasDegraded');
 
     await applySharedObjects(run);
     await run.perform({ CreateShard, RestartPod, AwaitPods });
@@ -25,7 +27,8 @@ export const heal: Operation<ValkeyTypes> = {
     await run.perform({ ForgetNode });
 
     await run.perform(verifyHealth(run));
-    if (run.phase !== 'Running') reached(run, 'ClusterHealthy');
+    // A newer wish may still lack nodes: the phase is then for what carries it out.
+    say(run, 'ClusterHealthy');
   },
 };
 
@@ -33,8 +36,7 @@ export const heal: Operation<ValkeyTypes> = {
 export const healValkeyCluster = (input: OperationInput<ValkeyTypes>): Promise<OperationResult> =>
   runOperation(operationPort<ValkeyTypes['activities']>(input.tuning), valkeyLifecycle, heal, input);
 
-/** Degraded is for a cluster of which some nodes serve; with none, the phase stays and Available is False. */
-function sayWhatIsMissing(run: ValkeyRun): void {
-  const refusal = refusePhaseEvent(run.phase, 'ReplicasDegraded', phaseFacts(run.observed));
-  if (refusal === null) run.reached('ReplicasDegraded');
+/** Says what the table and its guard allow to be said now, and nothing else. */
+function say(run: ValkeyRun, event: Event): void {
+  if (refusePhaseEvent(run.phase, event, phaseFacts(run.observed)) === null) run.reached(event);
 }
