@@ -36,6 +36,7 @@ import type { KeelsonSinks } from './sinks.ts';
 const SUMMARY_BYTES = 200;
 
 const HEARTBEAT_MS = 5_000;
+const FOLLOW_VERSION_AFTER_MS = 60_000;
 const RETRY_MS = { initial: 200, maximum: 5_000 } as const;
 /** One attempt, and all attempts together; then the failure is told, and the world is planned for again. */
 const ACT_MS = { attempt: 60_000, all: 300_000 } as const;
@@ -45,6 +46,7 @@ const { keelson } = proxySinks<KeelsonSinks>();
 
 /** The port of an entity workflow. */
 export function entityPort<A extends object>(tuning: Tuning = {}): EntityPort<A> {
+  const startedAtMs = Date.now();
   return {
     ...basicPort<A>(tuning),
     serve(handlers) {
@@ -62,8 +64,12 @@ export function entityPort<A extends object>(tuning: Tuning = {}): EntityPort<A>
       answer(messages.retry, handlers.retry, 'Try what failed or was cancelled again now.');
     },
     startChild: startOperation,
-    shouldContinueAsNew: () =>
-      workflowInfo().continueAsNewSuggested || (workflowInfo().targetWorkerDeploymentVersionChanged ?? false),
+    shouldContinueAsNew() {
+      const { continueAsNewSuggested, targetWorkerDeploymentVersionChanged } = workflowInfo();
+      // A version that stays out of reach would be followed run after run without end.
+      const settled = Date.now() - startedAtMs > FOLLOW_VERSION_AFTER_MS;
+      return continueAsNewSuggested || (settled && targetWorkerDeploymentVersionChanged);
+    },
     async continueAsNew(input) {
       await condition(allHandlersFinished);
       return makeContinueAsNewFunc<(input: unknown) => Promise<void>>({})(input);

@@ -66,13 +66,14 @@ export class Stage {
   }
 
   /** Waits until a step of the running operation is under way. */
-  async untilStep(operation: string, kind: string): Promise<string> {
-    const workflowId = await this.untilOperation(operation);
-    await this.until(`${kind} runs`, async () => {
-      const { steps } = await this.theatre.progress(workflowId);
-      return steps.some((step) => step.kind === kind && step.state === 'running');
+  untilStep(operation: string, kind: string): Promise<string> {
+    return this.untilSome(`${kind} runs`, async () => {
+      const { operation: running } = await this.theatre.status(this.ref);
+      if (running?.name !== operation) return null;
+      const { steps } = await this.theatre.progress(running.workflowId);
+      const found = steps.some((step) => step.kind === kind && step.state === 'running');
+      return found ? running.workflowId : null;
     });
-    return workflowId;
   }
 
   async untilGone(): Promise<void> {

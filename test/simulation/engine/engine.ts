@@ -36,6 +36,8 @@ export class Engine {
   readonly random: Random;
   faults: Faults;
   readonly #runs = new Map<string, Run>();
+  /** The last run of each workflow, which answers queries even when it has ended. */
+  readonly #latest = new Map<string, Run>();
   readonly #ended: { readonly workflowId: string; readonly closing: Closing | 'terminated' }[] = [];
   readonly #options: EngineOptions;
   #workflows: EngineOptions['workflows'];
@@ -83,6 +85,7 @@ export class Engine {
     if (this.#runs.has(workflowId)) throw failure('OperationExists', `${workflowId} still runs`);
     const run = new Run({ workflowType, workflowId, input, parent, code });
     this.#runs.set(workflowId, run);
+    this.#latest.set(workflowId, run);
     this.journal.note(`${workflowId} starts`);
     this.#deliver(run, { type: 'start' });
     return run;
@@ -125,7 +128,7 @@ export class Engine {
   }
 
   query(workflowId: string, name: string): unknown {
-    return crossing(this.find(workflowId)?.query(name), `the answer to ${name}`);
+    return crossing(this.#latest.get(workflowId)?.query(name), `the answer to ${name}`);
   }
 
   cancel(workflowId: string): void {
@@ -279,6 +282,7 @@ export class Engine {
       this.#bury(run, closing);
       const next = run.next(closing.input);
       this.#runs.set(run.workflowId, next);
+      this.#latest.set(run.workflowId, next);
       this.#deliver(next, { type: 'start' });
       return;
     }

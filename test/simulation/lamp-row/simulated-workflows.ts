@@ -12,6 +12,7 @@ import { lightUp } from './operations/light-up.ts';
 /** The workflows of the example on the simulator: the same code as in the bundle, on another port. */
 export function simulatedWorkflows(
   lifecycle: Lifecycle<LampRowTypes> = lampRow,
+  lighting: Operation<LampRowTypes> = lightUp,
 ): Readonly<Record<string, WorkflowCode>> {
   const operation =
     (one: Operation<LampRowTypes>): WorkflowCode =>
@@ -25,7 +26,7 @@ export function simulatedWorkflows(
   return {
     lampRow: (port, input) =>
       runEntity(port as unknown as EntityPort<LampRowActivities>, lifecycle, input as unknown as EntityInput),
-    lampRowLightUp: operation(lightUp),
+    lampRowLightUp: operation(lighting),
     lampRowDim: operation(dim),
     lampRowDismantle: operation(dismantle),
   };

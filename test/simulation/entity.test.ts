@@ -1,0 +1,253 @@
+import { describe, expect, it } from 'vitest';
+import { Stage } from '../conformance/core/stage.ts';
+import type { EngineOptions } from './engine/engine.ts';
+import { lampRow } from './lamp-row/lifecycle.ts';
+import { simulatedWorkflows } from './lamp-row/simulated-workflows.ts';
+import { simulatedTheatre, type SimulatedTheatre } from './simulated-theatre.ts';
+
+const MINUTE_MS = 60_000;
+
+function open(options: Partial<EngineOptions> = {}): { row: Stage; theatre: SimulatedTheatre } {
+  const theatre = simulatedTheatre(options);
+  return { row: new Stage(theatre, 'row'), theatre };
+}
+
+const observations = (theatre: SimulatedTheatre): number =>
+  theatre.engine.journal.lines.filter((line) =>
+    line.endsWith('observeLampRow attempt 1 of lamp-row/default/row'),
+  ).length;
+
+/** Sends hints that wake nobody until they have made the history too long. */
+async function untilNextRun(row: Stage, theatre: SimulatedTheatre): Promise<void> {
+  const first = theatre.engine.find(row.entity)?.number;
+  while (theatre.engine.find(row.entity)?.number === first) {
+    await theatre.hint(row.ref);
+    await theatre.engine.until(() => false, 200);
+  }
+}
+
+describe('hints', () => {
+  it('are not lost when they come in during the observation that finds nothing', async () => {
+    const { row, theatre } = open();
+    const letGo = row.hold('observeLampRow');
+    await theatre.hint(row.ref, { kind: 'LampRow', uid: 'uid-0001', generation: 1 });
+    await row.untilCaught('observeLampRow');
+    letGo();
+    // The observation has been answered with nothing, and the row comes to be before the entity hears of it.
+    await row.until('nothing was found', () => observations(theatre) === 1);
+    await row.apply({ wanted: 1 });
+    await row.untilLit(1);
+  });
+
+  it('of an earlier resource under the same name cost one operation at most', async () => {
+    const { row, theatre } = open();
+    const letGo = row.hold('awaitLampWarm');
+    await row.apply({ wanted: 2 });
+    await row.untilStep('light-up', 'AwaitWarm');
+    await theatre.hint(row.ref, { kind: 'LampRow', uid: 'uid-0000', generation: 7 });
+    await row.untilOutcome('light-up: superseded');
+    await row.untilStep('light-up', 'AwaitWarm');
+    await theatre.engine.until(() => false, MINUTE_MS);
+    expect(await row.outcomes()).toEqual(['light-up: superseded']);
+    letGo();
+    await row.untilLit(2);
+  });
+
+  it('that bring nothing new do not end a back-off, and its end is kept to the millisecond', async () => {
+    const { row, theatre } = open();
+    row.fail('screwInLamp', 'GenerationMoved', 'moved', 4);
+    await row.apply({ wanted: 1 });
+    await row.untilWaiting('back-off');
+    const { waiting } = await theatre.status(row.ref);
+    const before = observations(theatre);
+    for (let at = 0; at < 20; at += 1) {
+      await theatre.hint(row.ref);
+      await theatre.engine.until(() => false, 50);
+    }
+    expect(observations(theatre)).toBe(before);
+    await row.until('it looks again', () => observations(theatre) > before);
+    expect(theatre.engine.agenda.nowMs).toBeGreaterThanOrEqual(waiting?.untilMs ?? Infinity);
+    await row.untilLit(1);
+  });
+
+  it('of a newer generation end a back-off', async () => {
+    const { row, theatre } = open();
+    row.fail('screwInLamp', 'GenerationMoved', 'moved', 4);
+    await row.apply({ wanted: 1 });
+    await row.untilWaiting('back-off');
+    const { waiting } = await theatre.status(row.ref);
+    await row.apply({ wanted: 2 });
+    await row.until('it operates', async () => (await theatre.status(row.ref)).operation !== null);
+    expect(theatre.engine.agenda.nowMs).toBeLessThan(waiting?.untilMs ?? 0);
+  });
+});
+
+describe('waiting', () => {
+  it('looks for drift again after ten minutes and a little, never twice the same', async () => {
+    const { row, theatre } = open();
+    await row.apply({ wanted: 1 });
+    await row.untilWaiting('drift');
+    const waits: number[] = [];
+    for (let at = 0; at < 3; at += 1) {
+      const before = observations(theatre);
+      const startedAtMs = theatre.engine.agenda.nowMs;
+      await row.until('it looks again', () => observations(theatre) > before);
+      await row.untilWaiting('drift');
+      waits.push(theatre.engine.agenda.nowMs - startedAtMs);
+    }
+    for (const wait of waits) {
+      expect(wait).toBeGreaterThan(10 * MINUTE_MS);
+      expect(wait).toBeLessThan(12.1 * MINUTE_MS);
+    }
+    expect(new Set(waits).size).toBe(3);
+  });
+
+  it('finds and mends drift that nobody told of', async () => {
+    const { row, theatre } = open();
+    await row.apply({ wanted: 2 });
+    await row.untilLit(2);
+    theatre.world.breakLamp(row.ref);
+    await row.until('the lamp is back', () => row.row?.lamps.length === 2);
+    await row.untilLit(2);
+  });
+
+  it('looks at a blocked plan less and less often', async () => {
+    const { row, theatre } = open();
+    await row.apply({ wanted: 9 });
+    await row.untilWaiting('guard');
+    await theatre.engine.until(() => false, 10 * MINUTE_MS);
+    // 5, 10, 20, 40, 80 seconds, then two minutes each.
+    expect(observations(theatre)).toBe(9);
+    // The first write changes what the second look finds on the resource.
+    expect(theatre.world.state.writes).toHaveLength(2);
+  });
+
+  it('says that it cannot see, and sees again', async () => {
+    const { row, theatre } = open();
+    row.fail('observeLampRow', 'KubernetesForbidden', 'no right to look', 2);
+    await row.apply({ wanted: 1 });
+    await row.untilWaiting('back-off');
+    expect((await theatre.status(row.ref)).message).toBe(
+      'cannot observe: KubernetesForbidden: no right to look',
+    );
+    await row.untilLit(1);
+  });
+
+  it('goes on when a status write that was forbidden is allowed again', async () => {
+    const { row, theatre } = open();
+    row.fail('reportLampRow', 'KubernetesForbidden', 'no right to write', 100);
+    await row.apply({ wanted: 1 });
+    await row.untilWaiting('drift');
+    expect((await theatre.status(row.ref)).message).toContain('cannot write the status: KubernetesForbidden');
+    row.failNoMore();
+    await theatre.hint(row.ref);
+    await row.untilLit(1);
+  });
+});
+
+describe('continue-as-new', () => {
+  it('carries a pause', async () => {
+    const { row, theatre } = open({ longHistory: 12 });
+    await row.apply({ wanted: 1 });
+    await row.untilLit(1);
+    await row.update('pause', { reason: 'holidays' });
+    await row.apply({ wanted: 2 });
+    await row.untilWaiting('pause');
+    await untilNextRun(row, theatre);
+    await row.untilWaiting('pause');
+    expect((await theatre.status(row.ref)).paused).toEqual({ reason: 'holidays' });
+    expect(row.row?.lamps).toHaveLength(1);
+    await row.update('resume');
+    await row.untilLit(2);
+  });
+
+  it('carries the end of a back-off', async () => {
+    const { row, theatre } = open({ longHistory: 40 });
+    row.fail('screwInLamp', 'GenerationMoved', 'moved', 7);
+    await row.apply({ wanted: 1 });
+    const untilMs = await row.untilSome('a long back-off has begun', async () => {
+      const { waiting } = await theatre.status(row.ref);
+      const leftMs = (waiting?.untilMs ?? 0) - theatre.engine.agenda.nowMs;
+      return waiting?.on === 'back-off' && leftMs > 10_000 ? waiting.untilMs : null;
+    });
+    await untilNextRun(row, theatre);
+    await row.untilWaiting('back-off');
+    expect((await theatre.status(row.ref)).waiting?.untilMs).toBe(untilMs);
+    await row.untilLit(1);
+  });
+
+  it('carries an approval, a failure and what was cancelled, and never happens while an operation runs', async () => {
+    const { row, theatre } = open({ longHistory: 15 });
+    await row.apply({ wanted: 2, approvals: true });
+    await row.untilLit(2);
+    await row.apply({ wanted: 1 });
+    await row.untilWaiting('approval');
+    await untilNextRun(row, theatre);
+    await row.untilWaiting('approval');
+    const plan = await theatre.plan(row.ref);
+    await row.update('approve', { hash: plan?.hash, by: 'ada', reason: 'yes' });
+    await row.untilLit(1);
+    row.hold('awaitLampWarm');
+    await row.apply({ wanted: 2 });
+    await row.untilStep('light-up', 'AwaitWarm');
+    await row.update('cancelOperation', { reason: 'enough' });
+    await row.untilWaiting('cancelled');
+    await untilNextRun(row, theatre);
+    await row.untilWaiting('cancelled');
+    expect(theatre.engine.journal.violations).toEqual([]);
+  });
+
+  it('also ends a wait that has no end of its own, before hints make its history too long', async () => {
+    const { row, theatre } = open({ longHistory: 40 });
+    row.fail('screwInLamp', 'KubernetesForbidden', 'no', 1);
+    await row.apply({ wanted: 1 });
+    await row.untilWaiting('change');
+    await untilNextRun(row, theatre);
+    await row.untilWaiting('change');
+    expect(row.row?.status?.phase).toBe('Failed');
+  });
+
+  it('refuses what a later version remembered', async () => {
+    const { row, theatre } = open();
+    theatre.engine.start('lampRow', row.entity, { ref: row.ref, carried: { version: 2 } });
+    await row.until('it is parked', () => theatre.engine.find(row.entity)?.defect != null);
+    expect(theatre.engine.find(row.entity)?.defect?.message).toContain('version 2');
+  });
+});
+
+describe('a defect', () => {
+  const broken = {
+    ...lampRow,
+    plan: (): never => {
+      throw new TypeError('cannot read lamps of undefined');
+    },
+  };
+
+  it('is told on the resource, parks the entity, and a deployed fix goes on by itself', async () => {
+    const { row, theatre } = open();
+    await row.apply({ wanted: 1 });
+    await row.untilLit(1);
+    const { summary } = lampRow;
+    const fragile: typeof summary = (seen, plan) => {
+      if (seen.wanted === 2) throw new TypeError('cannot read lamps of undefined');
+      return summary(seen, plan);
+    };
+    await theatre.engine.deploy(simulatedWorkflows({ ...lampRow, summary: fragile }));
+    await row.apply({ wanted: 2 });
+    await row.until('it is parked', () => theatre.engine.find(row.entity)?.defect != null);
+    expect(row.row?.status).toMatchObject({
+      reason: 'Defect',
+      message: 'parked by a defect: cannot read lamps of undefined',
+    });
+    await theatre.engine.deploy(simulatedWorkflows());
+    await row.untilLit(2);
+  });
+
+  it('that keeps it from planning at all parks it too', async () => {
+    const { row, theatre } = open({ workflows: simulatedWorkflows(broken) });
+    await row.apply({ wanted: 1 });
+    await row.until('it is parked', () => theatre.engine.find(row.entity)?.defect != null);
+    await theatre.engine.deploy(simulatedWorkflows());
+    await row.untilLit(1);
+  });
+});
