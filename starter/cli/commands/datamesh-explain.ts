@@ -5,6 +5,8 @@ import { answering, planFromFiles, type DatameshFlags } from './datamesh-input.t
 export async function explainDatamesh(flags: DatameshFlags): Promise<number> {
   return answering(() => {
     const rows = explainPlan(planFromFiles(flags));
-    return flags.output === 'json' ? `${JSON.stringify({ lifecycle: 'datamesh', explanations: rows }, undefined, 2)}\n` : renderExplanations(rows);
+    return flags.output === 'json'
+      ? `${JSON.stringify({ lifecycle: 'datamesh', explanations: rows }, undefined, 2)}\n`
+      : renderExplanations(rows);
   });
 }

@@ -40,11 +40,25 @@ const observedSchema = z.object({
     }),
   ),
   replicas: z
-    .array(z.object({ name, wants: type, node: name, zone: z.string().default(''), deleting: z.boolean().default(false) }))
+    .array(
+      z.object({
+        name,
+        wants: type,
+        node: name,
+        zone: z.string().default(''),
+        deleting: z.boolean().default(false),
+      }),
+    )
     .nullable()
     .default(null),
   active: z
-    .array(z.object({ transition: name, member: name.nullable().default(null), step: z.union([z.int(), z.string()]).default(0) }))
+    .array(
+      z.object({
+        transition: name,
+        member: name.nullable().default(null),
+        step: z.union([z.int(), z.string()]).default(0),
+      }),
+    )
     .default([]),
 });
 

@@ -6,6 +6,8 @@ import { answering, planFromFiles, type DatameshFlags } from './datamesh-input.t
 export async function planDatamesh(flags: DatameshFlags): Promise<number> {
   return answering(() => {
     const plan = planFromFiles(flags);
-    return flags.output === 'json' ? `${JSON.stringify(buildEnvelope(plan), undefined, 2)}\n` : renderPlan(plan);
+    return flags.output === 'json'
+      ? `${JSON.stringify(buildEnvelope(plan), undefined, 2)}\n`
+      : renderPlan(plan);
   });
 }

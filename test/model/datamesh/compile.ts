@@ -35,13 +35,27 @@ export function startNodes(scenario: Scenario): readonly ModelNode[] {
 }
 
 /** Compiles a track into its stages; the last is a stage in which nothing is left to do. */
-export function compileTrack(scenario: Scenario, track: Track, start: readonly ModelNode[], lost = -1): Stage {
+export function compileTrack(
+  scenario: Scenario,
+  track: Track,
+  start: readonly ModelNode[],
+  lost = -1,
+): Stage {
   const after: (readonly ModelNode[])[] = [start];
   const ladders: (readonly Ladder[])[] = [];
   let nodes = start;
   let past: readonly (readonly NodeCommand[])[] = start.map(() => []);
   for (const step of track.steps) {
-    const now = scenario.members.map((member, at) => isUnseen(scenario, member.name) ? leapOf(nodes[at], step.actions[member.name] ?? [], past[at] ?? []) : ladderOf(nodes[at] ?? nodes[0], step.actions[member.name] ?? [], past[at] ?? [], member.name === track.member));
+    const now = scenario.members.map((member, at) =>
+      isUnseen(scenario, member.name)
+        ? leapOf(nodes[at], step.actions[member.name] ?? [], past[at] ?? [])
+        : ladderOf(
+            nodes[at] ?? nodes[0],
+            step.actions[member.name] ?? [],
+            past[at] ?? [],
+            member.name === track.member,
+          ),
+    );
     ladders.push(now);
     nodes = now.map((ladder, at) => ladder.rungs.at(-1) ?? nodes[at]).filter((node) => node !== undefined);
     past = now.map((ladder) => ladder.history.at(-1) ?? []);
@@ -65,7 +79,10 @@ export function compileTrack(scenario: Scenario, track: Track, start: readonly M
       label: `${track.label}, step ${at + 1}/${track.steps.length} ${stepTitle(step)}`,
       ladders: now,
       confirm: maskOf(scenario, (name) => step.confirm.includes(name)),
-      waitsFor: track.waitsForData === false || step.wait?.includes('UpToDate') !== true ? -1 : scenario.members.findIndex((member) => member.name === track.member),
+      waitsFor:
+        track.waitsForData === false || step.wait?.includes('UpToDate') !== true
+          ? -1
+          : scenario.members.findIndex((member) => member.name === track.member),
       next,
       forced: forcedStages(scenario, track, at + 1, after[at + 1] ?? nodes, now, lost),
       lost,
@@ -75,13 +92,24 @@ export function compileTrack(scenario: Scenario, track: Track, start: readonly M
 }
 
 const stepTitle = (step: PlannedStep): string =>
-  step.from === null ? `q=${step.q} qmr=${step.qmr}` : step.from === step.to ? `${step.from} (prepare)` : `${step.from} → ${step.to}`;
+  step.from === null
+    ? `q=${step.q} qmr=${step.qmr}`
+    : step.from === step.to
+      ? `${step.from} (prepare)`
+      : `${step.from} → ${step.to}`;
 
 const maskOf = (scenario: Scenario, has: (name: string) => boolean): number =>
   scenario.members.reduce((mask, member, at) => (has(member.name) ? mask | (1 << at) : mask), 0);
 
 /** The stages after a force-removal at a step's end. The lost node keeps whatever it had applied of that step. */
-function forcedStages(scenario: Scenario, track: Track, done: number, nodes: readonly ModelNode[], ladders: readonly Ladder[], lost: number): readonly (Stage | null)[] {
+function forcedStages(
+  scenario: Scenario,
+  track: Track,
+  done: number,
+  nodes: readonly ModelNode[],
+  ladders: readonly Ladder[],
+  lost: number,
+): readonly (Stage | null)[] {
   return scenario.members.map((member, at) => {
     if (lost >= 0 || nodes[at]?.up !== true) return null;
     const follow = track.afterForceRemove?.(done, member.name) ?? null;
@@ -101,7 +129,12 @@ function freeze(stage: Stage, at: number, ladder: Ladder | undefined): Stage {
  * The rungs of one node in one step. The commands with which the subject itself joins or leaves its peers are one
  * rung: the peers' own commands already give every subset of connections.
  */
-function ladderOf(start: ModelNode | undefined, commands: readonly NodeCommand[], past: readonly NodeCommand[], subject: boolean): Ladder {
+function ladderOf(
+  start: ModelNode | undefined,
+  commands: readonly NodeCommand[],
+  past: readonly NodeCommand[],
+  subject: boolean,
+): Ladder {
   if (start === undefined) throw new Error('a node without a start');
   const rungs = [start];
   const history = [past];
@@ -115,7 +148,10 @@ function ladderOf(start: ModelNode | undefined, commands: readonly NodeCommand[]
     pending.push(shortText(command));
     const following = commands[at + 1];
     const joined = subject && 'peer' in command && following !== undefined && 'peer' in following;
-    const opened = command.do === 'new-peer' || (command.do === 'bitmap' && following?.do === 'connect') || (command.do === 'tiebreaker' && following?.do === 'connect');
+    const opened =
+      command.do === 'new-peer' ||
+      (command.do === 'bitmap' && following?.do === 'connect') ||
+      (command.do === 'tiebreaker' && following?.do === 'connect');
     if (joined || opened) continue;
     rungs.push(node);
     history.push([...past, ...commands.slice(0, at + 1)]);
@@ -126,7 +162,11 @@ function ladderOf(start: ModelNode | undefined, commands: readonly NodeCommand[]
 }
 
 /** A client that no plan moves counts nowhere, so that its own commands are taken as run at once. */
-function leapOf(start: ModelNode | undefined, commands: readonly NodeCommand[], past: readonly NodeCommand[]): Ladder {
+function leapOf(
+  start: ModelNode | undefined,
+  commands: readonly NodeCommand[],
+  past: readonly NodeCommand[],
+): Ladder {
   if (start === undefined) throw new Error('a node without a start');
   return { rungs: [commands.reduce(runCommand, start)], commands: [], history: [[...past, ...commands]] };
 }

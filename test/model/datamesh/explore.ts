@@ -6,7 +6,16 @@ import { canonicalise, swapNodes } from './symmetry.ts';
 import { CONNECTS, FIELD_COUNT, FLAGS, Q, WITHOUT_BITMAP, type Phase, type Tables } from './tables.ts';
 
 /** What happened between a state and the next; the argument is in the higher bits. */
-export const EVENTS = { command: 0, advance: 1, sync: 2, settle: 3, notice: 4, force: 5, crash: 6, cut: 7 } as const;
+export const EVENTS = {
+  command: 0,
+  advance: 1,
+  sync: 2,
+  settle: 3,
+  notice: 4,
+  force: 5,
+  crash: 6,
+  cut: 7,
+} as const;
 export const eventOf = (kind: number, argument: number): number => kind | (argument << 3);
 
 /** All that an exploration found. */
@@ -71,8 +80,15 @@ class Explorer {
       if (this.options.stopAtSplit === true && this.measures.splitBrain >= 0) break;
       this.expand();
     }
-    if (this.store.size > limit && this.options.maxStates === undefined) throw new Error(`${this.tables.scenario.name}: more than ${limit} states`);
-    return { tables: this.tables, store: this.store, measures: this.measures, states: this.store.size, transitions: this.transitions };
+    if (this.store.size > limit && this.options.maxStates === undefined)
+      throw new Error(`${this.tables.scenario.name}: more than ${limit} states`);
+    return {
+      tables: this.tables,
+      store: this.store,
+      measures: this.measures,
+      states: this.store.size,
+      transitions: this.transitions,
+    };
   }
 
   /** Derives, stores and, when it is new, judges the machine's state. */
@@ -113,7 +129,8 @@ class Explorer {
     const quiet = source.cut === 0 && source.crashed === 0;
     const atEnd = at(phase.next, 0) < 0 && (phase.next.length < 2 || at(phase.next, 1) < 0);
     if (quiet && atEnd) this.judgeEnd();
-    if (quiet && !atEnd && this.transitions === before && this.measures.stuck < 0) this.measures.stuck = this.current;
+    if (quiet && !atEnd && this.transitions === before && this.measures.stuck < 0)
+      this.measures.stuck = this.current;
     this.settling();
     this.forceRemoves(phase);
     this.crashes();
@@ -126,7 +143,8 @@ class Explorer {
     if (measures.ended < 0) measures.ended = this.current;
     for (let node = 0; node < source.nodes; node += 1) {
       const voter = (source.alive & (1 << node)) !== 0 && source.field(node, Q) !== 32;
-      if (voter && (source.disks & (1 << node)) === 0 && measures.stranded < 0) measures.stranded = this.current;
+      if (voter && (source.disks & (1 << node)) === 0 && measures.stranded < 0)
+        measures.stranded = this.current;
     }
   }
 
@@ -156,10 +174,12 @@ class Explorer {
     for (let peer = 0; peer < source.nodes; peer += 1) {
       const bit = 1 << peer;
       // Two plans that overlap are made without each other; what their members hold of one another is not judged.
-      const strangers = tables.subjects.length > 1 && tables.subjects.includes(peer) && tables.subjects.includes(node);
+      const strangers =
+        tables.subjects.length > 1 && tables.subjects.includes(peer) && tables.subjects.includes(node);
       if ((at(source.real, node) & bit) === 0 || strangers) continue;
       if (gainsDisk && (source.field(peer, WITHOUT_BITMAP) & (1 << node)) !== 0) return true;
-      if ((drops & bit) !== 0 && (source.disks & (1 << node)) !== 0 && (source.disks & bit) !== 0) return true;
+      if ((drops & bit) !== 0 && (source.disks & (1 << node)) !== 0 && (source.disks & bit) !== 0)
+        return true;
     }
     return false;
   }
@@ -207,7 +227,8 @@ class Explorer {
     const { source, tables } = this;
     for (let track = 0; track < tables.subjects.length; track += 1) {
       const subject = tables.subjects[track] as number;
-      if (subject < 0 || (source.disks & (1 << subject)) === 0 || (source.synced & (1 << track)) !== 0) continue;
+      if (subject < 0 || (source.disks & (1 << subject)) === 0 || (source.synced & (1 << track)) !== 0)
+        continue;
       if ((at(source.real, subject) & source.upToDate) === 0) continue;
       this.fresh().synced |= 1 << track;
       this.keep(eventOf(EVENTS.sync, track));
@@ -237,7 +258,8 @@ class Explorer {
       if (target < 0) continue;
       const dead = at(source.group, node) === DEAD;
       const seen = !dead && at(source.real, node) !== 0;
-      if ((!dead && source.cut === 0) || (seen && this.tables.scenario.forceRemoveConnected !== true)) continue;
+      if ((!dead && source.cut === 0) || (seen && this.tables.scenario.forceRemoveConnected !== true))
+        continue;
       if (this.confirmed(phase, 0, node)) this.force(phase, node, target);
     }
   }
@@ -274,7 +296,8 @@ class Explorer {
     for (const labels of this.partitions) {
       this.cutInto(labels, 0);
       if (!tables.scenario.network.unnoticed) continue;
-      for (let group = 0; group < source.nodes && labels.includes(group); group += 1) this.cutInto(labels, group + 1);
+      for (let group = 0; group < source.nodes && labels.includes(group); group += 1)
+        this.cutInto(labels, group + 1);
     }
     for (let number = 0; number < this.graphs.length; number += 1) {
       const machine = this.fresh();

@@ -14,7 +14,12 @@ export interface KernelModel {
 /** Every kernel that is checked; flant with and without its assumed checks. */
 export const KERNEL_MODELS: readonly KernelModel[] = [
   { name: 'vanilla', kernel: 'vanilla', dynamicVoters: true, tieChecksQmr: false },
-  { name: 'vanilla-peer-tiebreaker', kernel: 'vanilla-peer-tiebreaker', dynamicVoters: true, tieChecksQmr: false },
+  {
+    name: 'vanilla-peer-tiebreaker',
+    kernel: 'vanilla-peer-tiebreaker',
+    dynamicVoters: true,
+    tieChecksQmr: false,
+  },
   { name: 'flant', kernel: 'flant', dynamicVoters: false, tieChecksQmr: true },
   { name: 'flant-unchecked', kernel: 'flant', dynamicVoters: false, tieChecksQmr: false },
 ];

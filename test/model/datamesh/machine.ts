@@ -1,5 +1,16 @@
 import { at, count } from './bits.ts';
-import { CONNECTS, FIELD_COUNT, FLAGS, GHOST_TIES, GHOSTS, Q, QMR, TIES, VOTERS, type Tables } from './tables.ts';
+import {
+  CONNECTS,
+  FIELD_COUNT,
+  FLAGS,
+  GHOST_TIES,
+  GHOSTS,
+  Q,
+  QMR,
+  TIES,
+  VOTERS,
+  type Tables,
+} from './tables.ts';
 
 export const DEAD = 7;
 export const FULL_GRAPH = 0x3ff;
@@ -66,8 +77,14 @@ export class Machine {
     this.met = new Int32Array(nodes);
     this.how = new Uint8Array(nodes);
     this.rowOf = new Int32Array(nodes);
-    this.stale = scenario.members.reduce((mask, member, node) => (member.type === 'D' && !member.upToDate ? mask | (1 << node) : mask), 0);
-    this.newcomers = scenario.members.reduce((mask, member, node) => (member.type === '✦' ? mask | (1 << node) : mask), 0);
+    this.stale = scenario.members.reduce(
+      (mask, member, node) => (member.type === 'D' && !member.upToDate ? mask | (1 << node) : mask),
+      0,
+    );
+    this.newcomers = scenario.members.reduce(
+      (mask, member, node) => (member.type === '✦' ? mask | (1 << node) : mask),
+      0,
+    );
     this.dynamicVoters = scenario.kernel.dynamicVoters;
     this.tieChecksQmr = scenario.kernel.tieChecksQmr;
     this.graphs = scenario.network.cuts === 'graphs';
@@ -173,7 +190,9 @@ export class Machine {
         met[a] = at(met, a) | (1 << b);
         met[b] = at(met, b) | (1 << a);
         if (!living || (alive & (1 << b)) === 0) continue;
-        const together = this.graphs ? (this.graph & at(EDGE, a * 7 + b)) !== 0 : at(group, a) === at(group, b);
+        const together = this.graphs
+          ? (this.graph & at(EDGE, a * 7 + b)) !== 0
+          : at(group, a) === at(group, b);
         if (together) {
           real[a] = at(real, a) | (1 << b);
           real[b] = at(real, b) | (1 << a);
@@ -186,13 +205,15 @@ export class Machine {
     while (left !== 0) {
       const seed = 31 - Math.clz32(left & -left);
       let reach = 1 << seed;
-      for (let frontier = reach; frontier !== 0; ) {
+      for (let frontier = reach; frontier !== 0;) {
         let next = 0;
-        for (let rest = frontier; rest !== 0; rest &= rest - 1) next |= at(real, 31 - Math.clz32(rest & -rest));
+        for (let rest = frontier; rest !== 0; rest &= rest - 1)
+          next |= at(real, 31 - Math.clz32(rest & -rest));
         frontier = next & ~reach;
         reach |= next;
       }
-      for (let rest = reach; rest !== 0; rest &= rest - 1) this.component[31 - Math.clz32(rest & -rest)] = reach;
+      for (let rest = reach; rest !== 0; rest &= rest - 1)
+        this.component[31 - Math.clz32(rest & -rest)] = reach;
       left &= ~reach;
     }
   }
@@ -219,7 +240,8 @@ export class Machine {
     const missing = (voters & ~seen) | ghosts;
     if ((this.votersCounted(node, votes, missing, q) & 1) !== 0) return LOST;
     const diskless = count(ties & seen) + (own ? 0 : 1 + count(voters & seen & ~this.disks));
-    const absent = count(ties & ~seen & (at(this.met, node) | ~this.strangers)) + count(this.field(node, GHOST_TIES));
+    const absent =
+      count(ties & ~seen & (at(this.met, node) | ~this.strangers)) + count(this.field(node, GHOST_TIES));
     return diskless >= ((diskless + absent) >> 1) + 1 ? BY_TIE : LOST;
   }
 

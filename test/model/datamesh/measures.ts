@@ -61,7 +61,8 @@ export function measureState(machine: Machine, index: number, measures: Measures
     else if (component !== first && measures.splitBrain < 0) measures.splitBrain = index;
     measureCopies(machine, node, index, measures);
   }
-  if (machine.cut === 0 && machine.crashed === 0 && measures.interrupted < 0 && isInterrupted(machine)) measures.interrupted = index;
+  if (machine.cut === 0 && machine.crashed === 0 && measures.interrupted < 0 && isInterrupted(machine))
+    measures.interrupted = index;
 }
 
 function measureCopies(machine: Machine, node: number, index: number, measures: Measures): void {
@@ -98,7 +99,8 @@ function isInterrupted(machine: Machine): boolean {
 /** Losing this set of members at once: 1 if the rest serves at once, 2 if when its nodes are done, 4 if settled too. */
 export function survives(machine: Machine, lost: number): number {
   const saved = saveMachine(machine);
-  for (let node = 0; node < machine.nodes; node += 1) if ((lost & (1 << node)) !== 0) machine.group[node] = DEAD;
+  for (let node = 0; node < machine.nodes; node += 1)
+    if ((lost & (1 << node)) !== 0) machine.group[node] = DEAD;
   machine.derive();
   let result = machine.serving === 0 ? 0 : 1;
   climb(machine);
@@ -153,13 +155,21 @@ function isWithin(machine: Machine): boolean {
     const row = machine.row(node);
     const width = phase === undefined ? 1 : at(phase.width, node);
     const [first, second] = [Math.floor(at(machine.place, node) / width), at(machine.place, node) % width];
-    if (begun && ((first > 0 && at(tables.up, row * 2) >= 0) || (second > 0 && at(tables.up, row * 2 + 1) >= 0))) return true;
+    if (
+      begun &&
+      ((first > 0 && at(tables.up, row * 2) >= 0) || (second > 0 && at(tables.up, row * 2 + 1) >= 0))
+    )
+      return true;
   }
   return false;
 }
 
 /** How many members can be lost, whichever they are: -1 when it does not even serve with all of them. */
-export function tolerance(machine: Machine): { readonly atOnce: number; readonly done: number; readonly settled: number } {
+export function tolerance(machine: Machine): {
+  readonly atOnce: number;
+  readonly done: number;
+  readonly settled: number;
+} {
   const { nodes, alive } = machine;
   const worst = [survives(machine, 0), 7, 7];
   for (let a = 0; a < nodes; a += 1) {
@@ -195,7 +205,13 @@ interface Saved {
 }
 
 function saveMachine(machine: Machine): Saved {
-  return { place: machine.place.slice(), group: machine.group.slice(), sticky: machine.sticky, synced: machine.synced, settled: machine.settled };
+  return {
+    place: machine.place.slice(),
+    group: machine.group.slice(),
+    sticky: machine.sticky,
+    synced: machine.synced,
+    settled: machine.settled,
+  };
 }
 
 function restoreMachine(machine: Machine, saved: Saved): void {
@@ -209,4 +225,7 @@ function restoreMachine(machine: Machine, saved: Saved): void {
 
 /** The mask of the nodes in a zone. */
 export const zoneMask = (tables: Tables, zone: string): number =>
-  tables.scenario.members.reduce((mask, member, node) => (member.zone === zone ? mask | (1 << node) : mask), 0);
+  tables.scenario.members.reduce(
+    (mask, member, node) => (member.zone === zone ? mask | (1 << node) : mask),
+    0,
+  );

@@ -62,7 +62,12 @@ export function runCommand(node: ModelNode, command: NodeCommand): ModelNode {
     case 'disconnect':
       return withPeer(node, command.peer, { connecting: false });
     case 'del-peer':
-      return withPeer(node, command.peer, { connecting: false, ghost: true, remoteRead: true, tiebreaker: true });
+      return withPeer(node, command.peer, {
+        connecting: false,
+        ghost: true,
+        remoteRead: true,
+        tiebreaker: true,
+      });
     case 'forget-peer': {
       const { [command.peer]: _gone, ...peers } = node.peers;
       return { ...node, peers };
@@ -81,6 +86,12 @@ export function runCommand(node: ModelNode, command: NodeCommand): ModelNode {
 }
 
 function withPeer(node: ModelNode, name: string, change: Partial<ModelPeer>): ModelNode {
-  const old = node.peers[name] ?? { remoteRead: true, bitmap: true, tiebreaker: true, connecting: false, ghost: false };
+  const old = node.peers[name] ?? {
+    remoteRead: true,
+    bitmap: true,
+    tiebreaker: true,
+    connecting: false,
+    ghost: false,
+  };
   return { ...node, peers: { ...node.peers, [name]: { ...old, ...change } } };
 }

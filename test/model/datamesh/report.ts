@@ -3,7 +3,10 @@ import type { Bounds } from './space.ts';
 
 /** Scenarios in which tie-breakers pause on flant: FTT is lower until two confirmations are in, as the README says. */
 export const isKnownPause = (result: JobResult): boolean =>
-  result.kernel.startsWith('flant') && result.unsound.every((text) => /^\S+: survives \d failures, promised \d$/u.test(text)) && / → D\)| D → sD\)/u.test(result.name) && /TB/u.test(result.name);
+  result.kernel.startsWith('flant') &&
+  result.unsound.every((text) => /^\S+: survives \d failures, promised \d$/u.test(text)) &&
+  / → D\)| D → sD\)/u.test(result.name) &&
+  /TB/u.test(result.name);
 
 /** One kernel and kind of scenario. */
 export interface Row {
@@ -24,7 +27,11 @@ export interface Summary {
   readonly states: number;
   readonly transitions: number;
   readonly cpuSeconds: number;
-  readonly unsound: readonly { readonly name: string; readonly broken: readonly string[]; readonly story: string | null }[];
+  readonly unsound: readonly {
+    readonly name: string;
+    readonly broken: readonly string[];
+    readonly story: string | null;
+  }[];
   readonly pauses: readonly string[];
   /** By guard: cases in which it alone refuses what breaks an invariant, and in which it refuses what is safe. */
   readonly guards: Readonly<Record<string, { justified: number; needless: number; example: string }>>;
@@ -35,13 +42,24 @@ export interface Summary {
 }
 
 /** Adds up what the jobs found. */
-export function summarise(results: readonly JobResult[], run: { readonly seconds: number; readonly workers: number; readonly bounds: Bounds }): Summary {
+export function summarise(
+  results: readonly JobResult[],
+  run: { readonly seconds: number; readonly workers: number; readonly bounds: Bounds },
+): Summary {
   const rows = new Map<string, Row>();
   const guards: Record<string, { justified: number; needless: number; example: string }> = {};
-  const guardOf = (name: string): { justified: number; needless: number; example: string } => (guards[name] ??= { justified: 0, needless: 0, example: '' });
+  const guardOf = (name: string): { justified: number; needless: number; example: string } =>
+    (guards[name] ??= { justified: 0, needless: 0, example: '' });
   for (const one of results) {
     const key = `${one.kernel} ${one.kind}`;
-    const old = rows.get(key) ?? { kernel: one.kernel, kind: one.kind, scenarios: 0, states: 0, transitions: 0, cpuSeconds: 0 };
+    const old = rows.get(key) ?? {
+      kernel: one.kernel,
+      kind: one.kind,
+      scenarios: 0,
+      states: 0,
+      transitions: 0,
+      cpuSeconds: 0,
+    };
     rows.set(key, {
       ...old,
       scenarios: old.scenarios + 1,
@@ -65,11 +83,19 @@ export function summarise(results: readonly JobResult[], run: { readonly seconds
     states: sum((row) => row.states),
     transitions: sum((row) => row.transitions),
     cpuSeconds: sum((row) => row.cpuSeconds),
-    unsound: unsound.filter((one) => !isKnownPause(one)).map((one) => ({ name: one.name, broken: one.unsound, story: one.story })),
+    unsound: unsound
+      .filter((one) => !isKnownPause(one))
+      .map((one) => ({ name: one.name, broken: one.unsound, story: one.story })),
     pauses: unsound.filter(isKnownPause).map((one) => one.name),
     guards,
     dips: results.filter((one) => one.kind === 'partitions' && one.fttWithin < one.ftt).length,
-    settled: [...new Set(results.filter((one) => one.kind === 'partitions' && one.fttSettled < one.ftt && one.ftt === one.fttAtRest).map((one) => one.name.slice(0, one.name.indexOf(':'))))].sort(),
+    settled: [
+      ...new Set(
+        results
+          .filter((one) => one.kind === 'partitions' && one.fttSettled < one.ftt && one.ftt === one.fttAtRest)
+          .map((one) => one.name.slice(0, one.name.indexOf(':'))),
+      ),
+    ].sort(),
   };
 }
 
@@ -90,17 +116,35 @@ export function renderReport(summary: Summary): string {
     '',
     ...table(
       ['kernel', 'what', 'scenarios', 'states', 'transitions', 'states per CPU second'],
-      summary.rows.map((row) => [row.kernel, row.kind, thousands(row.scenarios), thousands(row.states), thousands(row.transitions), thousands(row.states / row.cpuSeconds)]),
+      summary.rows.map((row) => [
+        row.kernel,
+        row.kind,
+        thousands(row.scenarios),
+        thousands(row.states),
+        thousands(row.transitions),
+        thousands(row.states / row.cpuSeconds),
+      ]),
     ),
     '',
     `Broken invariants: ${summary.unsound.length}. Lowered FTT while tie-breakers pause (flant): ${summary.pauses.length} scenarios. Lower FTT between two commands of one node: ${summary.dips} scenarios.`,
     '',
     ...table(
-      ['guard', 'alone refuses what breaks an invariant', 'first in refusing what the model finds safe', 'for example'],
-      Object.entries(summary.guards).sort().map(([name, row]) => [name, thousands(row.justified), thousands(row.needless), row.example]),
+      [
+        'guard',
+        'alone refuses what breaks an invariant',
+        'first in refusing what the model finds safe',
+        'for example',
+      ],
+      Object.entries(summary.guards)
+        .sort()
+        .map(([name, row]) => [name, thousands(row.justified), thousands(row.needless), row.example]),
     ),
     '',
-    ...(summary.settled.length === 0 ? [] : [`FTT falls once two-phase commits have settled: ${summary.settled.join('; ')}.`, '']),
-    ...summary.unsound.slice(0, 20).flatMap((one) => ['```', one.broken.join('\n'), one.story ?? one.name, '```', '']),
+    ...(summary.settled.length === 0
+      ? []
+      : [`FTT falls once two-phase commits have settled: ${summary.settled.join('; ')}.`, '']),
+    ...summary.unsound
+      .slice(0, 20)
+      .flatMap((one) => ['```', one.broken.join('\n'), one.story ?? one.name, '```', '']),
   ].join('\n');
 }

@@ -37,7 +37,11 @@ export function scenarioOfJob(job: Job): Scenario {
   const [first, second] = job.intents.map((intent) => trackOf(mesh, intent));
   if (first === undefined) throw new Error('a job without an intent');
   const tracks = second === undefined ? ([first] as const) : ([first, second] as const);
-  const network = { cuts: job.kind === 'graphs' ? 'graphs' : 'partitions', unnoticed: mesh.members.length <= 4 && job.kind === 'partitions', crash: job.kind === 'partitions' } as const;
+  const network = {
+    cuts: job.kind === 'graphs' ? 'graphs' : 'partitions',
+    unnoticed: mesh.members.length <= 4 && job.kind === 'partitions',
+    crash: job.kind === 'partitions',
+  } as const;
   return scenarioOf(kernel, mesh, tracks, network, job.primary);
 }
 
@@ -62,8 +66,14 @@ export function runJob(job: Job): JobResult {
     transitions: found.transitions,
     cpuMs: (spent.user + spent.system) / 1000,
     unsound: unsound.map((one) => `${one.layout}: ${one.broken.join('; ')}`),
-    needless: verdicts.flatMap((one) => (one.broken.length === 0 && one.blockedBy.length > 0 ? [`${one.blockedBy.join('+')} towards ${one.layout}`] : [])),
-    justified: verdicts.flatMap((one) => (one.broken.length > 0 && one.blockedBy.length === 1 ? one.blockedBy : [])),
+    needless: verdicts.flatMap((one) =>
+      one.broken.length === 0 && one.blockedBy.length > 0
+        ? [`${one.blockedBy.join('+')} towards ${one.layout}`]
+        : [],
+    ),
+    justified: verdicts.flatMap((one) =>
+      one.broken.length > 0 && one.blockedBy.length === 1 ? one.blockedBy : [],
+    ),
     fttWithin: measures.fttWithin,
     ftt: measures.ftt,
     fttSettled: measures.fttSettled,
@@ -75,16 +85,35 @@ export function runJob(job: Job): JobResult {
 function verdictsOf(job: Job, found: Exploration, fttAtRest: number): readonly Verdict[] {
   const { kernel, start } = found.tables.scenario;
   const [intent] = job.intents;
-  if (job.kind === 'partitions' && intent !== undefined) return judgeLayouts(kernel, start, intent, found.measures, fttAtRest);
+  if (job.kind === 'partitions' && intent !== undefined)
+    return judgeLayouts(kernel, start, intent, found.measures, fttAtRest);
   // Graphs and pairs are asked for what no layout excuses: two writers.
   const { splitBrain, stuck } = found.measures;
-  const only = { ...found.measures, copiesByCount: 9, copiesByTie: 9, ftt: 9, interrupted: -1, stranded: -1, ended: 0, splitBrain, stuck };
+  const only = {
+    ...found.measures,
+    copiesByCount: 9,
+    copiesByTie: 9,
+    ftt: 9,
+    interrupted: -1,
+    stranded: -1,
+    ended: 0,
+    splitBrain,
+    stuck,
+  };
   return [{ layout: 'any', blockedBy: [], broken: brokenInvariants(only, sourcePromise(kernel, start, 0)) }];
 }
 
 /** The shortest story of the gravest thing found. */
 export function tellWorst(found: Exploration): string {
   const { measures: m } = found;
-  const worst = [m.splitBrain, m.interrupted, m.stuck, m.stranded, m.copiesByTieAt, m.copiesByCountAt, m.fttAt].find((index) => index >= 0);
+  const worst = [
+    m.splitBrain,
+    m.interrupted,
+    m.stuck,
+    m.stranded,
+    m.copiesByTieAt,
+    m.copiesByCountAt,
+    m.fttAt,
+  ].find((index) => index >= 0);
   return worst === undefined ? found.tables.scenario.name : tellStory(found, worst);
 }

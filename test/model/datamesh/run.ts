@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
@@ -14,15 +14,26 @@ async function main(): Promise<void> {
       diskful: { type: 'string', default: String(FULL_BOUNDS.diskful) },
       others: { type: 'string', default: String(FULL_BOUNDS.others) },
       report: { type: 'string' },
+      /** Results are kept here one a line, and a run that was stopped goes on from them. */
+      resume: { type: 'string' },
     },
   });
   const diskful = Number(values.diskful);
-  const bounds: Bounds = { ...FULL_BOUNDS, diskful, others: Number(values.others), smallDiskful: Math.min(diskful, FULL_BOUNDS.smallDiskful) };
+  const bounds: Bounds = {
+    ...FULL_BOUNDS,
+    diskful,
+    others: Number(values.others),
+    smallDiskful: Math.min(diskful, FULL_BOUNDS.smallDiskful),
+  };
   const jobs = jobsWithin(bounds);
   console.error(`${jobs.length} scenarios on ${values.workers} workers`);
   const started = performance.now();
-  const results = await runAll(jobs, Number(values.workers));
-  const summary = summarise(results, { seconds: (performance.now() - started) / 1000, workers: Number(values.workers), bounds });
+  const results = await runAll(jobs, Number(values.workers), values.resume ?? null);
+  const summary = summarise(results, {
+    seconds: (performance.now() - started) / 1000,
+    workers: Number(values.workers),
+    bounds,
+  });
   const text = renderReport(summary);
   console.log(text);
   if (values.report !== undefined) writeFileSync(values.report, JSON.stringify(summary, undefined, 1));
@@ -32,16 +43,33 @@ async function main(): Promise<void> {
 const failed = (summary: Summary): boolean => summary.unsound.length > 0;
 
 /** Hands out the jobs one at a time, so that a worker with small ones takes more of them. */
-async function runAll(jobs: readonly Job[], workers: number): Promise<readonly JobResult[]> {
-  const results: JobResult[] = [];
+async function runAll(
+  all: readonly Job[],
+  workers: number,
+  file: string | null,
+): Promise<readonly JobResult[]> {
+  const kept =
+    file !== null && existsSync(file)
+      ? readFileSync(file, 'utf8')
+          .split('\n')
+          .filter((line) => line !== '')
+      : [];
+  const known = new Map(
+    kept
+      .map((line) => JSON.parse(line) as { key: string; result: JobResult })
+      .map((one) => [one.key, one.result]),
+  );
+  const jobs = all.filter((job) => !known.has(JSON.stringify(job)));
+  const results: JobResult[] = all.flatMap((job) => known.get(JSON.stringify(job)) ?? []);
   let next = 0;
   let states = 0;
   let told = 0;
   const work = (): Promise<void> =>
     new Promise((resolve, reject) => {
       const worker = new Worker(new URL(import.meta.url));
+      let job: Job | undefined;
       const give = (): void => {
-        const job = jobs[next];
+        job = jobs[next];
         next += 1;
         if (job !== undefined) worker.postMessage(job);
         else worker.terminate().then(() => resolve(), reject);
@@ -49,10 +77,11 @@ async function runAll(jobs: readonly Job[], workers: number): Promise<readonly J
       worker.on('error', reject);
       worker.on('message', (result: JobResult) => {
         results.push(result);
+        if (file !== null) appendFileSync(file, `${JSON.stringify({ key: JSON.stringify(job), result })}\n`);
         states += result.states;
         if (performance.now() - told > 10_000) {
           told = performance.now();
-          console.error(`${results.length}/${jobs.length} scenarios, ${states} states`);
+          console.error(`${results.length}/${all.length} scenarios, ${states} states`);
         }
         give();
       });

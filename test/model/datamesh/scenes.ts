@@ -2,7 +2,11 @@ import { quorumOf } from '../../../workflows/datamesh/domain/layouts.ts';
 import { withMember, votersOf, type Mesh } from '../../../workflows/datamesh/domain/mesh.ts';
 import type { Intent, Member } from '../../../workflows/datamesh/domain/observed.ts';
 import type { MemberState } from '../../../workflows/datamesh/domain/member-states.ts';
-import { homeOf, planTransition, type PlannedTransition } from '../../../workflows/datamesh/domain/transitions.ts';
+import {
+  homeOf,
+  planTransition,
+  type PlannedTransition,
+} from '../../../workflows/datamesh/domain/transitions.ts';
 import type { KernelModel } from './kernel-models.ts';
 import type { Network, Scenario, Track } from './scenario.ts';
 
@@ -52,7 +56,9 @@ export function intentsIn(mesh: Mesh, flant: boolean): readonly Intent[] {
     ...types.map((type): Intent => ({ op: 'AddMember', member: 'new', type, node: 'new', zone: 'z' })),
     ...subjects.map((one): Intent => ({ op: 'RemoveMember', member: one.name })),
     ...subjects.flatMap((one) =>
-      types.filter((to) => to !== one.type).map((to): Intent => ({ op: 'ChangeMemberType', member: one.name, from: one.type, to })),
+      types
+        .filter((to) => to !== one.type)
+        .map((to): Intent => ({ op: 'ChangeMemberType', member: one.name, from: one.type, to })),
     ),
   ];
 }
@@ -71,7 +77,13 @@ export function trackOf(mesh: Mesh, intent: Intent): Track {
 export const titleOf = (planned: PlannedTransition): string =>
   planned.member === null ? planned.op : `${planned.op}(${planned.member}: ${planned.from} → ${planned.to})`;
 
-function forcedTrack(start: Mesh, planned: PlannedTransition, intent: Intent, done: number, lost: string): Track | null {
+function forcedTrack(
+  start: Mesh,
+  planned: PlannedTransition,
+  intent: Intent,
+  done: number,
+  lost: string,
+): Track | null {
   const last = planned.steps[done - 1];
   if (last !== undefined && !last.safePoint) return null;
   const mesh = meshAfter(start, planned, done);
@@ -108,9 +120,12 @@ export function resume(mesh: Mesh, planned: PlannedTransition, intent: Intent): 
   if (intent.op === 'ForceRemove' || intent.op === 'ChangeQuorum') return null;
   if (now === undefined) return intent.op === 'AddMember' ? takeIfAllowed(mesh, intent) : null;
   const target = planned.to;
-  if (target === null || target === '✦' || target === 'D∅' || target === 'sD∅' || now.type === target) return null;
+  if (target === null || target === '✦' || target === 'D∅' || target === 'sD∅' || now.type === target)
+    return null;
   const wish: Intent =
-    target === '✕' ? { op: 'RemoveMember', member: now.name } : { op: 'ChangeMemberType', member: now.name, from: now.type, to: target };
+    target === '✕'
+      ? { op: 'RemoveMember', member: now.name }
+      : { op: 'ChangeMemberType', member: now.name, from: now.type, to: target };
   const wanted = takeIfAllowed(mesh, wish);
   const home = homeOf(now.type);
   if (wanted !== null || home === null) return wanted;
@@ -132,7 +147,9 @@ export function scenarioOf(
   primary: string | null = null,
 ): Scenario {
   const known = new Set(start.members.map((one) => one.name));
-  const fresh = tracks.flatMap((track) => (track.member !== null && !known.has(track.member) ? [member(track.member, '✦')] : []));
+  const fresh = tracks.flatMap((track) =>
+    track.member !== null && !known.has(track.member) ? [member(track.member, '✦')] : [],
+  );
   const name = `${kernel.name}, ${sceneName(start)}: ${tracks.map((track) => track.label).join(' ∥ ')}`;
   return { name, kernel, start, members: [...start.members, ...fresh], tracks, network, primary };
 }
@@ -140,6 +157,8 @@ export function scenarioOf(
 /** 3D+1TB q=2 qmr=1. */
 export function sceneName(mesh: Mesh): string {
   const of = (type: MemberState): number => mesh.members.filter((one) => one.type === type).length;
-  const parts = (['D', 'TB', 'sD', 'A'] as const).flatMap((type) => (of(type) > 0 ? [`${of(type)}${type}`] : []));
+  const parts = (['D', 'TB', 'sD', 'A'] as const).flatMap((type) =>
+    of(type) > 0 ? [`${of(type)}${type}`] : [],
+  );
   return `${parts.join('+')} q=${mesh.q} qmr=${mesh.qmr}`;
 }

@@ -40,7 +40,8 @@ export class StateStore {
       const index = at(this.slots, slot);
       if (index < 0) break;
       const base = index * 3;
-      if (at(this.words, base) === a && at(this.words, base + 1) === b && at(this.words, base + 2) === c) return -1;
+      if (at(this.words, base) === a && at(this.words, base + 1) === b && at(this.words, base + 2) === c)
+        return -1;
       slot = (slot + 1) & this.mask;
     }
     const index = this.size;
@@ -90,7 +91,9 @@ export class StateStore {
     this.slots = new Int32Array(slots).fill(-1);
     this.mask = slots - 1;
     for (let index = 0; index < this.size; index += 1) {
-      let slot = hash(at(this.words, index * 3), at(this.words, index * 3 + 1), at(this.words, index * 3 + 2)) & this.mask;
+      let slot =
+        hash(at(this.words, index * 3), at(this.words, index * 3 + 1), at(this.words, index * 3 + 2)) &
+        this.mask;
       while (at(this.slots, slot) >= 0) slot = (slot + 1) & this.mask;
       this.slots[slot] = index;
     }

@@ -65,14 +65,21 @@ function tellEvent(before: Machine, after: Machine, event: number): string {
 
 function tellCut(machine: Machine): string {
   if (machine.tables.scenario.network.cuts === 'graphs') {
-    const links = Array.from(machine.real, (mask, node) => `${nameOf(machine, node)}–{${namesOf(machine, mask)}}`);
+    const links = Array.from(
+      machine.real,
+      (mask, node) => `${nameOf(machine, node)}–{${namesOf(machine, mask)}}`,
+    );
     return `connections are lost; left: ${links.join(' ')}`;
   }
   const groups = new Map<number, string[]>();
   machine.group.forEach((group, node) => {
-    if (group !== DEAD && (machine.alive & (1 << node)) !== 0) groups.set(group, [...(groups.get(group) ?? []), nameOf(machine, node)]);
+    if (group !== DEAD && (machine.alive & (1 << node)) !== 0)
+      groups.set(group, [...(groups.get(group) ?? []), nameOf(machine, node)]);
   });
-  const unaware = machine.unnoticed === 0 ? '' : `; {${(groups.get(machine.unnoticed - 1) ?? []).join(', ')}} has not noticed`;
+  const unaware =
+    machine.unnoticed === 0
+      ? ''
+      : `; {${(groups.get(machine.unnoticed - 1) ?? []).join(', ')}} has not noticed`;
   return `the network splits: ${[...groups.values()].map((names) => `{${names.join(', ')}}`).join(' | ')}${unaware}`;
 }
 
@@ -84,7 +91,10 @@ function tellServing(machine: Machine): readonly string[] {
     const voters = machine.field(node, VOTERS);
     const votes = count(voters & seen) + ((machine.disks & bit) === 0 ? 0 : 1);
     const copies = count((at(machine.real, node) | bit) & machine.upToDate);
-    const tie = at(machine.how, node) === BY_TIE ? ` and breaks the tie with ${namesOf(machine, machine.field(node, TIES) & seen)}` : '';
+    const tie =
+      at(machine.how, node) === BY_TIE
+        ? ` and breaks the tie with ${namesOf(machine, machine.field(node, TIES) & seen)}`
+        : '';
     return `  ⇒ ${nameOf(machine, node)} serves with {${namesOf(machine, at(machine.component, node))}}: ${votes} votes, q=${machine.field(node, Q)}, ${copies} copies, qmr=${machine.field(node, QMR)}${tie}`;
   });
 }
@@ -92,6 +102,8 @@ function tellServing(machine: Machine): readonly string[] {
 function tellConfig(machine: Machine): readonly string[] {
   return nodesIn(machine.alive).flatMap((node) => {
     if (machine.field(node, Q) === 32) return [];
-    return [`     ${nameOf(machine, node)}: q=${machine.field(node, Q)}, counts voters {${namesOf(machine, machine.field(node, VOTERS))}}, tie-breakers {${namesOf(machine, machine.field(node, TIES))}}`];
+    return [
+      `     ${nameOf(machine, node)}: q=${machine.field(node, Q)}, counts voters {${namesOf(machine, machine.field(node, VOTERS))}}, tie-breakers {${namesOf(machine, machine.field(node, TIES))}}`,
+    ];
   });
 }

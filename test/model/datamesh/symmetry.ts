@@ -16,11 +16,13 @@ export function canonicalise(machine: Machine): boolean {
   let moved = false;
   if (classes.length > 0) {
     nameGroups(machine, classes);
-    for (let i = 0; i < classes.length; i += 1) moved = sortClass(machine, classes[i] as readonly number[]) || moved;
+    for (let i = 0; i < classes.length; i += 1)
+      moved = sortClass(machine, classes[i] as readonly number[]) || moved;
   }
   if (machine.cut !== 0) {
     renameGroups(machine);
-    for (let i = 0; i < classes.length; i += 1) moved = sortClass(machine, classes[i] as readonly number[]) || moved;
+    for (let i = 0; i < classes.length; i += 1)
+      moved = sortClass(machine, classes[i] as readonly number[]) || moved;
   }
   return moved;
 }

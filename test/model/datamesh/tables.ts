@@ -97,9 +97,13 @@ class TableBuilder {
     this.phases.push(phase);
     for (let node = 0; node < this.nodes; node += 1) this.addRows(phase, node);
     stages.forEach((stage, track) => {
-      if (stage.next !== null) phase.next[track] = this.phaseOf(stages.map((one, at) => (at === track ? (stage.next ?? one) : one)));
+      if (stage.next !== null)
+        phase.next[track] = this.phaseOf(stages.map((one, at) => (at === track ? (stage.next ?? one) : one)));
     });
-    if (tracks === 1) stages[0]?.forced.forEach((stage, node) => stage !== null && (phase.forced[node] = this.phaseOf([stage])));
+    if (tracks === 1)
+      stages[0]?.forced.forEach(
+        (stage, node) => stage !== null && (phase.forced[node] = this.phaseOf([stage])),
+      );
     return id;
   }
 
@@ -111,11 +115,17 @@ class TableBuilder {
 
   /** Voters and clients of one type that no track moves are alike; tie-breakers are not, for they are named one by one. */
   private classesOf(lost: number): readonly (readonly number[])[] {
-    const { members, tracks, primary } = this.scenario;
+    const { members, tracks, primary, network } = this.scenario;
+    // In a connection graph every node has its own place.
+    if (network.cuts === 'graphs') return [];
     const moved = new Set(tracks.map((track) => track.member));
-    const free = members.flatMap((member, at) => (moved.has(member.name) || at === lost || member.name === primary ? [] : [at]));
+    const free = members.flatMap((member, at) =>
+      moved.has(member.name) || at === lost || member.name === primary ? [] : [at],
+    );
     return (['D', 'A'] as const)
-      .map((type) => free.filter((at) => members[at]?.type === type && members[at].upToDate === (type === 'D')))
+      .map((type) =>
+        free.filter((at) => members[at]?.type === type && members[at].upToDate === (type === 'D')),
+      )
       .filter((nodes) => nodes.length > 1);
   }
 
@@ -162,7 +172,9 @@ class TableBuilder {
       phases: this.phases,
       rows: Int32Array.from(this.rows),
       up: Int32Array.from(this.up),
-      subjects: scenario.tracks.map((track) => scenario.members.findIndex((member) => member.name === track.member)),
+      subjects: scenario.tracks.map((track) =>
+        scenario.members.findIndex((member) => member.name === track.member),
+      ),
     };
   }
 }

@@ -16,7 +16,9 @@ export function brokenInvariants(measures: Measures, promise: Promised): readonl
   return [
     ...(measures.splitBrain >= 0 ? ['two partitions serve writes'] : []),
     ...(measures.copiesByCount < promise.copies || measures.copiesByTie < promise.copies
-      ? [`acknowledged with ${Math.min(measures.copiesByCount, measures.copiesByTie)} copies, promised ${promise.copies}`]
+      ? [
+          `acknowledged with ${Math.min(measures.copiesByCount, measures.copiesByTie)} copies, promised ${promise.copies}`,
+        ]
       : []),
     ...(measures.ftt < promise.ftt ? [`survives ${measures.ftt} failures, promised ${promise.ftt}`] : []),
     ...(measures.interrupted >= 0 ? ['stops serving although nothing failed'] : []),
@@ -41,16 +43,34 @@ export interface Verdict {
 }
 
 /** One verdict for each layout that the transition may be on its way to. */
-export function judgeLayouts(kernel: KernelModel, mesh: Mesh, intent: Intent, measures: Measures, fttAtRest: number): readonly Verdict[] {
+export function judgeLayouts(
+  kernel: KernelModel,
+  mesh: Mesh,
+  intent: Intent,
+  measures: Measures,
+  fttAtRest: number,
+): readonly Verdict[] {
   const source = sourcePromise(kernel, mesh, fttAtRest);
   return LAYOUTS.map((layout) => {
-    const promise = { ftt: Math.min(source.ftt, layout.ftt), copies: Math.min(source.copies, layout.gmdr + 1) };
-    return { layout: layout.name, blockedBy: blockersOf(mesh, intent, layout), broken: brokenInvariants(measures, promise) };
+    const promise = {
+      ftt: Math.min(source.ftt, layout.ftt),
+      copies: Math.min(source.copies, layout.gmdr + 1),
+    };
+    return {
+      layout: layout.name,
+      blockedBy: blockersOf(mesh, intent, layout),
+      broken: brokenInvariants(measures, promise),
+    };
   });
 }
 
 /** The guards that refuse the transition when this layout is configured. */
-export function blockersOf(mesh: Mesh, intent: Intent, layout: Layout, without: readonly string[] = []): readonly string[] {
+export function blockersOf(
+  mesh: Mesh,
+  intent: Intent,
+  layout: Layout,
+  without: readonly string[] = [],
+): readonly string[] {
   const configuration = { ...mesh.configuration, ftt: layout.ftt, gmdr: layout.gmdr };
   const { findings } = planTransition({ ...mesh, configuration }, intent, [], without);
   return findings.flatMap(({ guard, answer }) => ('message' in answer ? [guard.name] : []));

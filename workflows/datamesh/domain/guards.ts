@@ -198,7 +198,8 @@ const TB_REDUNDANCY = guard(
   {
     name: 'TBRedundancy',
     asked: 'adding TB',
-    condition: 'NOT (TB left AND D left even AND qmr > D left / 2): breaking a tie does not check qmr; also asked for leaving D',
+    condition:
+      'NOT (TB left AND D left even AND qmr > D left / 2): breaking a tie does not check qmr; also asked for leaving D',
     message: 'Would violate FTT-BDL: a tie of {d} D is broken with {half} copies, need qmr={qmr}',
     wayOut: 'Lower GMDR first, remove the TB first, or add the member as A.',
     origin: 'added',
@@ -223,7 +224,8 @@ export const FORCE_REMOVE: readonly GuardRow[] = [
       name: 'LastCopy',
       asked: 'ForceRemove',
       condition: 'a voter leaves an UpToDate D behind',
-      message: 'Cannot force-remove the last UpToDate D: it may still serve alone, and nobody else has its data',
+      message:
+        'Cannot force-remove the last UpToDate D: it may still serve alone, and nobody else has its data',
       wayOut: 'Bring its node back, or delete the volume.',
       origin: 'added',
     },

@@ -7,14 +7,16 @@ import type { Intent, Member } from './observed.ts';
 
 /** Candidates for the next intent, best first; the planner takes the first that is not already blocked. */
 export function deriveManaged(at: Composition): readonly Intent[] {
+  // qmr falls before a copy leaves or a tie-breaker comes, and rises when the tie-breaker has gone: breaking a tie
+  // does not ask for qmr.
   const rules = [
     lost,
-    addDiskful,
-    raiseRedundancy,
-    addTiebreaker,
     lowerRedundancy,
+    addDiskful,
+    addTiebreaker,
     removeTiebreakers,
     removeDiskful,
+    raiseRedundancy,
     others,
   ];
   return rules.flatMap((rule) => rule(at));
@@ -111,8 +113,7 @@ function addTiebreaker(at: Composition): readonly Intent[] {
           .filter((member) => !isDeleting(at, member))
           .map((member) => change(member, 'TB'))
       : [];
-  if (fresh.length + wanting.length === 0 && surplus.length > 0)
-    return [...lowerRedundancy(at), ...surplus].slice(0, 1);
+  if (fresh.length + wanting.length === 0 && surplus.length > 0) return surplus.slice(0, 1);
   return [...fresh, ...wanting, unscheduled(at, 'TB')].slice(0, 1);
 }
 

@@ -71,7 +71,11 @@ function buildPeerCommands(
     return old === undefined ? [] : changeView(peer, old, view);
   });
   const added = Object.entries(after).filter(([peer]) => before[peer] === undefined);
-  return [...gone.flatMap(([peer, view]) => removePeer(peer, view)), ...kept, ...added.flatMap(([peer, view]) => addPeer(peer, view))];
+  return [
+    ...gone.flatMap(([peer, view]) => removePeer(peer, view)),
+    ...kept,
+    ...added.flatMap(([peer, view]) => addPeer(peer, view)),
+  ];
 }
 
 /**

@@ -86,7 +86,10 @@ export function expandArrows(start: Mesh, subject: Member, arrows: readonly Arro
   for (const arrow of arrows) {
     const moved = withMember(mesh, subject, arrow.to);
     const after = { ...moved, q: quorumOf(votersOf(moved.members)) };
-    steps.push(...expandArrow(mesh, after, subject, arrow), ...(arrow.to === '✕' ? [goDown(after, subject.name)] : []));
+    steps.push(
+      ...expandArrow(mesh, after, subject, arrow),
+      ...(arrow.to === '✕' ? [goDown(after, subject.name)] : []),
+    );
     mesh = after;
   }
   return { steps, mesh };
