@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { MEMBER_STATES, MEMBER_TYPES } from '../../../workflows/datamesh/domain/member-states.ts';
 import { planDatamesh as plan, type DatameshPlan } from '../../../workflows/datamesh/domain/plan.ts';
-import type { Intent, Observed } from '../../../workflows/datamesh/domain/observed.ts';
+import type { Observed } from '../../../workflows/datamesh/domain/observed.ts';
 import { RefusedInput } from '../../../workflows/datamesh/domain/refusal.ts';
 
 /** What the command line gives. */
@@ -84,7 +84,7 @@ export function planFromFiles(flags: DatameshFlags): DatameshPlan {
     active: seen.active.map((one) => ({ ...one, step: Number(one.step) || 0 })),
   };
   // Kernel, topology, access and mode are checked by the planner itself, which names the rule.
-  return plan(observed as Observed, intents as readonly Intent[] | null);
+  return plan(observed as Observed, intents);
 }
 
 function parseFile<T>(file: string, schema: z.ZodType<T>): T {

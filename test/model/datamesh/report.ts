@@ -136,7 +136,7 @@ export function renderReport(summary: Summary): string {
         'for example',
       ],
       Object.entries(summary.guards)
-        .sort()
+        .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([name, row]) => [name, thousands(row.justified), thousands(row.needless), row.example]),
     ),
     '',

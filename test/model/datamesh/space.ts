@@ -71,7 +71,7 @@ const diskfulAfter = (counts: Counts, intents: readonly Intent[]): number =>
   intents.filter((intent) => intent.op === 'AddMember' && (intent.type === 'D' || intent.type === 'sD'))
     .length;
 
-/** Every job within the bounds, the large ones first. */
+/** Every job within the bounds, the small ones first: what is found early has a short story. */
 export function jobsWithin(
   bounds: Bounds,
   kernels: readonly string[] = KERNEL_MODELS.map((one) => one.name),
@@ -115,7 +115,7 @@ export function jobsWithin(
   });
   const weight = (job: Job): number =>
     job.counts.D + job.counts.TB * 2 + job.counts.sD + (job.kind === 'graphs' ? 2 : 0) + job.intents.length;
-  return jobs.sort((a, b) => weight(b) - weight(a));
+  return jobs.sort((a, b) => weight(a) - weight(b));
 }
 
 /** The nodes that may serve: one Diskful that stays, and the one that moves. */

@@ -100,7 +100,7 @@ export const LEAVING_D: readonly GuardRow[] = [
     {
       name: 'TBReady',
       asked: 'leaving D',
-      condition: 'TB_count ≥ TB_min of the voters that are left',
+      condition: 'TB_count ≥ TB_min of the voters that are left, where they are enough (FTT-BUA)',
       message: 'TB required: D_count={d} even, FTT-BUA={bua} = D/2',
       wayOut: 'Add a TB first, or change the type to TB instead of removing.',
       origin: 'added',
@@ -109,7 +109,8 @@ export const LEAVING_D: readonly GuardRow[] = [
       const after = membersAfter(input);
       const d = votersOf(after);
       const bua = input.mesh.configuration.ftt;
-      return countOf(after, 'TB') >= tiebreakersFor(d, bua) ? null : blockedWith(text, { d, bua });
+      const enough = d >= bua + input.mesh.configuration.gmdr + 1;
+      return !enough || countOf(after, 'TB') >= tiebreakersFor(d, bua) ? null : blockedWith(text, { d, bua });
     },
   ),
   guard(
