@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Home } from './home.ts';
 import { findMarked } from './marks.ts';
 import type { Part } from './part.ts';
@@ -32,7 +33,7 @@ export function findPortHolders(ports: readonly number[]): readonly PortHolder[]
 }
 
 /** Refuses to start parts whose ports somebody else has; what this stack itself started is not somebody else. */
-export function checkPorts(home: Home, parts: readonly Part[], portOffset: number): void {
+export async function checkPorts(home: Home, parts: readonly Part[], portOffset: number): Promise<void> {
   const owners = new Map<number, string>();
   for (const part of parts)
     for (const [name, port] of Object.entries(part.ports))
@@ -43,15 +44,26 @@ export function checkPorts(home: Home, parts: readonly Part[], portOffset: numbe
       exitCode: 2,
     });
   }
-  const own = new Set(findMarked(home).map(({ pid }) => pid));
-  const strangers = findPortHolders([...owners.keys()]).filter(
-    ({ pid }) => pid === undefined || !own.has(pid),
-  );
+  const strangers = await findStrangers(home, [...owners.keys()]);
   if (strangers.length === 0) return;
   const list = strangers.map(
     (holder) => `${holder.port} for ${owners.get(holder.port)} by ${describe(holder)}`,
   );
   throw new PortsTaken(`${strangers.length === 1 ? 'a port is' : 'ports are'} taken: ${list.join('; ')}`);
+}
+
+const DYING_MS = 3_000;
+const POLL_MS = 50;
+
+/** A killed process keeps its sockets for a moment in which they belong to nobody: that moment is waited for. */
+async function findStrangers(home: Home, ports: readonly number[]): Promise<readonly PortHolder[]> {
+  const deadline = Date.now() + DYING_MS;
+  for (;;) {
+    const own = new Set(findMarked(home).map(({ pid }) => pid));
+    const strangers = findPortHolders(ports).filter(({ pid }) => pid === undefined || !own.has(pid));
+    if (strangers.every(({ pid }) => pid !== undefined) || Date.now() > deadline) return strangers;
+    await delay(POLL_MS);
+  }
 }
 
 /** Somebody else listens where a part would have to. */

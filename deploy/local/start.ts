@@ -89,10 +89,10 @@ async function startLocked(home: Home, options: StartOptions): Promise<StartedSt
   ];
   const parts = selectParts(names);
   checkRoom(home.directory, HOME_BYTES, 'KEELSON_HOME');
-  checkPorts(home, parts, portOffset);
+  await checkPorts(home, parts, portOffset);
   await fetchArtifacts(parts, options);
   // A build takes minutes, in which somebody may have come.
-  checkPorts(home, parts, portOffset);
+  await checkPorts(home, parts, portOffset);
   writeSettings(home, { version: 1, portOffset, parts: parts.map(({ name }) => name) });
   if (running === undefined) startSupervisor(home);
   else signal(running, 'SIGHUP');

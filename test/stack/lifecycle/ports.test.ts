@@ -49,9 +49,9 @@ test('refuses to start on a port that somebody has, and starts nothing', async (
   purgeHome(home);
 });
 
-test('refuses an offset that leads beyond the last port', () => {
+test('refuses an offset that leads beyond the last port', async () => {
   const home = openHome(mkdtempSync(join(tmpdir(), 'keelson-ports-')));
-  expect(() => checkPorts(home, [findPart('temporal')], 60_000)).toThrow(/port \d+ does not exist/);
+  await expect(checkPorts(home, [findPart('temporal')], 60_000)).rejects.toThrow(/port \d+ does not exist/);
   purgeHome(home);
 });
 
