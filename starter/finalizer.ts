@@ -1,5 +1,6 @@
 import type { KubernetesApi } from './kubernetes-api.ts';
-import { JSON_PATCH, isRefusal } from './kubernetes-api.ts';
+import { JSON_PATCH } from './kubernetes-api.ts';
+import { isRefusal } from './kubernetes-refusal.ts';
 import { fieldOf, textOf } from './object-field.ts';
 import { FINALIZER, resourcePath } from './watch-definition.ts';
 import type { ResourceType } from './watch-definition.ts';

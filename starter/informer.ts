@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { backOffMs } from './back-off.ts';
 import type { BackOff } from './back-off.ts';
 import type { KubernetesApi } from './kubernetes-api.ts';
-import { isRefusal, refusalOf } from './kubernetes-api.ts';
+import { isRefusal, refusalOf } from './kubernetes-refusal.ts';
 import { fieldOf, textOf } from './object-field.ts';
 import type { KubernetesObject } from './watch-definition.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { V1MicroTime } from '@kubernetes/client-node';
 import type { KubernetesApi } from './kubernetes-api.ts';
-import { isRefusal } from './kubernetes-api.ts';
+import { isRefusal } from './kubernetes-refusal.ts';
 import { decideLease, leads, remember } from './lease-decision.ts';
 import type { LeaseMemory, LeaseRecord } from './lease-decision.ts';
 import { fieldOf, textOf } from './object-field.ts';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { KubernetesApi } from './kubernetes-api.ts';
-import { APPLY_PATCH, isRefusal } from './kubernetes-api.ts';
+import { APPLY_PATCH } from './kubernetes-api.ts';
+import { isRefusal } from './kubernetes-refusal.ts';
 import { fieldOf, textOf } from './object-field.ts';
 import { apiVersionOf, resourcePath } from './watch-definition.ts';
 import type { ResourceType } from './watch-definition.ts';

@@ -4,7 +4,7 @@ import {
   WorkflowNotFoundError,
   isGrpcServiceError,
 } from '@temporalio/client';
-import { KubernetesRefusal } from './kubernetes-api.ts';
+import { KubernetesRefusal } from './kubernetes-refusal.ts';
 import type { DeliveryFailure } from './hint-queue.ts';
 
 /** The gRPC codes with which a server says that this very request will not do: INVALID_ARGUMENT, NOT_FOUND and so on. */

@@ -32,6 +32,7 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: 'show what would be done, why, and what blocks it',
     load: () => import('./commands/plan.ts'),
   },
+  { name: 'explain', summary: 'say why something is blocked', load: () => import('./commands/explain.ts') },
   { name: 'watch', summary: 'watch an operation while it runs', load: () => import('./commands/watch.ts') },
   { name: 'describe', summary: 'show all about one resource', load: () => import('./commands/describe.ts') },
   {

@@ -4,7 +4,7 @@ import { fieldOf, textOf } from '../../object-field.ts';
 import type { LifecycleWatch } from '../../watch-definition.ts';
 import { badInput } from '../cli-error.ts';
 import { readDocument, readDocuments } from '../input-file.ts';
-import { loadPlanner } from '../offline-plan.ts';
+import { loadAnswerer, loadPlanner } from '../offline-plan.ts';
 import { examples, outputOption, print, printJson, wholeNumber } from '../output.ts';
 import type { OutputFormat } from '../output.ts';
 import { renderPlan } from '../render/plan-text.ts';
@@ -49,20 +49,32 @@ export function command(): Command {
       ),
     )
     .action(async (words: string[], options: PlanOptions) => {
-      const plan =
-        options.observed === undefined ? await planLive(words, options) : await planOffline(options);
-      if (options.output === 'json') printJson(plan);
-      else print(renderPlan(plan));
+      if (options.observed === undefined) show(await planLive(words, options), options);
+      else await answerOffline(options, options.observed);
     });
 }
 
-async function planOffline(options: PlanOptions): Promise<RenderablePlan> {
-  const { observed = '-' } = options;
-  const resource = options.file === undefined ? undefined : (await readManifest(options.file)).resource;
+function show(plan: RenderablePlan, options: PlanOptions): void {
+  if (options.output === 'json') printJson(plan);
+  else print(renderPlan(plan));
+}
+
+async function answerOffline(options: PlanOptions, observed: string): Promise<void> {
+  const { intent, output } = options;
   const lifecycle = await lifecycleOf(options);
+  const answer = await loadAnswerer(lifecycle);
+  if (answer === null) show(await planOffline(lifecycle, options, observed), options);
+  else process.exitCode = await answer({ observed, output, ...(intent === undefined ? {} : { intent }) });
+}
+
+async function planOffline(
+  lifecycle: string,
+  options: PlanOptions,
+  observed: string,
+): Promise<RenderablePlan> {
   const planner = await loadPlanner(lifecycle);
   return planner({
-    resource,
+    resource: options.file === undefined ? undefined : (await readManifest(options.file)).resource,
     observed: await readDocument(observed),
     intent: options.intent === undefined ? undefined : await readDocument(options.intent),
   });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { vi } from 'vitest';
-import { APPLY_PATCH, isRefusal } from '../../../starter/kubernetes-api.ts';
+import { APPLY_PATCH } from '../../../starter/kubernetes-api.ts';
+import { isRefusal } from '../../../starter/kubernetes-refusal.ts';
 import type { KubernetesApi } from '../../../starter/kubernetes-api.ts';
 import { fieldOf, labelOf, textOf } from '../../../starter/object-field.ts';
 import { resourcePath } from '../../../starter/watch-definition.ts';

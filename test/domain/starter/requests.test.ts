@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readConfiguration } from '../../../starter/configuration.ts';
 import { buildFinalizerPatch } from '../../../starter/finalizer.ts';
-import { KubernetesRefusal, refusalOf } from '../../../starter/kubernetes-api.ts';
+import { KubernetesRefusal, refusalOf } from '../../../starter/kubernetes-refusal.ts';
 import { loadWatches } from '../../../starter/load-watches.ts';
 import { refuseObject } from '../../../starter/object-check.ts';
 import { entityOf } from '../../../starter/parked-workflows.ts';
