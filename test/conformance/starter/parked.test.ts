@@ -1,6 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EntityClient } from '../../../starter/cli/entity-client.ts';
+import { targetOf } from '../../../starter/cli/target.ts';
+import { lampWatch } from './lamp.ts';
 import { readServers } from './servers.ts';
 import { StarterStage } from './starter-stage.ts';
 
@@ -28,6 +31,13 @@ const createWorker = (file: string): Promise<Worker> =>
     stickyQueueScheduleToStartTimeout: '200ms',
   });
 
+/** The lamp as the command line talks to it. */
+const dark = (): EntityClient =>
+  new EntityClient(
+    { client: stage.client, address: '', deadlineMs: 2_000 },
+    targetOf(lampWatch, { namespace: stage.lamps.namespace, name: 'dark' }),
+  );
+
 describe('a workflow that is parked', () => {
   it('is reported on its resource with what to do, and the report is withdrawn when it goes on', async () => {
     await stage.start();
@@ -40,6 +50,9 @@ describe('a workflow that is parked', () => {
       await expect
         .poll(() => stage.lamps.condition('dark', 'Parked'), WITHIN)
         .toMatchObject({ status: 'True', reason: 'WorkflowParked', observedGeneration: 1 });
+      // Nobody waits for ever at a prompt: the command line says in words why there is no answer.
+      await expect(dark().status()).rejects.toThrow(`${stage.workflowId('dark')} is parked`);
+      await expect(dark().update('retry')).rejects.toThrow('is parked');
     });
     const parked = await stage.lamps.condition('dark', 'Parked');
     expect(parked?.['message']).toContain(`temporal workflow show --workflow-id ${stage.workflowId('dark')}`);
