@@ -15,8 +15,9 @@ export class ScreenFrame {
   }
 
   draw(text: string): void {
-    const columns = this.#screen.columns ?? 80;
-    const rows = Math.max((this.#screen.rows ?? 24) - 1, 1);
+    // A terminal that does not know its size says 0.
+    const columns = this.#screen.columns || 80;
+    const rows = Math.max((this.#screen.rows || 24) - 1, 1);
     // A line that wraps or a frame that scrolls could not be drawn over: both are cut.
     const lines = text
       .split('\n')

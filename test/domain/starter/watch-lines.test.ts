@@ -178,6 +178,12 @@ describe('a frame on a terminal', () => {
     frame.draw('x');
     expect(written).toEqual(['\r\u001B[J1234…\nb\n', '\u001B[2A\r\u001B[Jx\n']);
   });
+
+  it('takes a terminal that does not know its size for one of 80 by 24', () => {
+    const written: string[] = [];
+    new ScreenFrame({ columns: 0, rows: 0, write: (text) => written.push(text) }).draw('a\nb');
+    expect(written).toEqual(['\r\u001B[Ja\nb\n']);
+  });
 });
 
 describe('a duration', () => {
