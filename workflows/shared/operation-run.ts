@@ -27,6 +27,10 @@ export interface Tuning {
   readonly retryInitialMs?: number;
   readonly retryMaximumMs?: number;
   readonly driftMs?: number;
+  /** After how long a workflow task that a dead worker took is given to another. */
+  readonly taskTimeoutMs?: number;
+  /** The length of history after which an entity continues as new; otherwise when the server suggests it. */
+  readonly longHistory?: number;
 }
 
 /** An operation is a runbook: a function that performs the plan's steps and says what was reached. */

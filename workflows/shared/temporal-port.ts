@@ -63,12 +63,13 @@ export function entityPort<A extends object>(tuning: Tuning = {}): EntityPort<A>
       );
       answer(messages.retry, handlers.retry, 'Try what failed or was cancelled again now.');
     },
-    startChild: startOperation,
+    startChild: (start) => startOperation(start, tuning),
     shouldContinueAsNew() {
-      const { continueAsNewSuggested, targetWorkerDeploymentVersionChanged } = workflowInfo();
+      const { continueAsNewSuggested, targetWorkerDeploymentVersionChanged, historyLength } = workflowInfo();
       // A version that stays out of reach would be followed run after run without end.
       const settled = Date.now() - startedAtMs > FOLLOW_VERSION_AFTER_MS;
-      return continueAsNewSuggested || (settled && targetWorkerDeploymentVersionChanged);
+      const long = historyLength > (tuning.longHistory ?? Infinity);
+      return continueAsNewSuggested || long || (settled && targetWorkerDeploymentVersionChanged);
     },
     async continueAsNew(input) {
       await condition(allHandlersFinished);
@@ -143,7 +144,7 @@ function cancellable<T>(work: () => Promise<T>): { readonly end: Promise<T>; can
   return { end: scope.run(work), cancel: () => scope.cancel() };
 }
 
-async function startOperation(start: ChildStart): Promise<Child> {
+async function startOperation(start: ChildStart, { taskTimeoutMs }: Tuning): Promise<Child> {
   let handle: ChildWorkflowHandle<Workflow>;
   try {
     handle = await startChild(start.workflowType, {
@@ -152,6 +153,7 @@ async function startOperation(start: ChildStart): Promise<Child> {
       staticSummary: shortened(start.summary),
       typedSearchAttributes: new TypedSearchAttributes(searchPairs(start.indexed).filter(isPresent)),
       parentClosePolicy: ParentClosePolicy.TERMINATE,
+      ...(taskTimeoutMs === undefined ? {} : { workflowTaskTimeout: taskTimeoutMs }),
     });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;

@@ -20,7 +20,12 @@ const PATIENCE_MS = 60_000;
 const LOOK_EVERY_MS = 25;
 
 /** Short times, so that what happens by time-outs happens soon. */
-export const TUNING: Tuning = { heartbeatTimeoutMs: 1_000, retryInitialMs: 50, retryMaximumMs: 500 };
+export const TUNING: Tuning = {
+  heartbeatTimeoutMs: 1_000,
+  retryInitialMs: 50,
+  retryMaximumMs: 500,
+  taskTimeoutMs: 2_000,
+};
 
 const STATUSES: Readonly<Record<string, OperationEnd['status']>> = {
   COMPLETED: 'completed',
@@ -48,6 +53,7 @@ export async function temporalTheatre(
         workflowId: id(ref),
         taskQueue: messages.TASK_QUEUE,
         args: [{ ref, tuning: TUNING }],
+        workflowTaskTimeout: '2s',
         signal: messages.hint,
         // A watch that lost its object has nothing to tell but that something changed.
         signalArgs: [hint as messages.Hint],

@@ -37,7 +37,7 @@ export function createLampRowActivities(world: LampWorld, attempt: () => Attempt
   const act = async <T>(
     name: ActivityName,
     target: RowTarget,
-    effect: (row: WorldRow, note: (text: string) => void, attempt: Attempt) => T,
+    effect: (row: WorldRow, note: (text: string) => void, attempt: Attempt, state: WorldState) => T,
   ): Promise<T> => {
     const current = await enter(name, target.ref);
     return world.change((state) =>
@@ -45,6 +45,7 @@ export function createLampRowActivities(world: LampWorld, attempt: () => Attempt
         fenced(state, target),
         (text) => void state.effects.push(`${keyOf(target.ref)}: ${text}`),
         current,
+        state,
       ),
     );
   };
@@ -95,9 +96,9 @@ export function createLampRowActivities(world: LampWorld, attempt: () => Attempt
       });
     },
     reportLampRow: (target) =>
-      act('reportLampRow', target, (row, _note, current) => {
+      act('reportLampRow', target, (row, _note, current, state) => {
         row.status = target.status;
-        world.state.writes.push({ by: current.workflowId, status: target.status });
+        state.writes.push({ by: current.workflowId, status: target.status });
       }),
     announceLampRow: (target) => act('announceLampRow', target, (row) => void row.news.push(target.news)),
   };

@@ -54,7 +54,8 @@ export interface WorldState {
 /** Where the state of the world is kept. */
 export interface WorldStore {
   read(): WorldState;
-  write(state: WorldState): void;
+  /** Changes the state while nobody else does. */
+  change<T>(change: (state: WorldState) => T): T;
 }
 
 const nothing: WorldState = {
@@ -71,10 +72,11 @@ const nothing: WorldState = {
 
 /** Keeps the world in memory. */
 export function memoryStore(): WorldStore {
-  let state = structuredClone(nothing);
-  return { read: () => state, write: (next) => void (state = next) };
+  const state = emptyWorld();
+  return { read: () => state, change: (change) => change(state) };
 }
 
+/** A world in which nothing is. */
 export const emptyWorld = (): WorldState => structuredClone(nothing);
 
 export const keyOf = (ref: ResourceRef): string => `${ref.namespace}/${ref.name}`;
@@ -93,10 +95,7 @@ export class LampWorld {
 
   /** Changes the world in one piece. */
   change<T>(change: (state: WorldState) => T): T {
-    const state = this.#store.read();
-    const result = change(state);
-    this.#store.write(state);
-    return result;
+    return this.#store.change(change);
   }
 
   row(ref: ResourceRef): WorldRow | null {
