@@ -38,7 +38,7 @@ function messages(one: Case): readonly string[] {
 
 const d = (n: number, rest: Partial<Member> = {}): Member => member(`d${n}`, 'D', rest);
 const ds = (count: number): readonly Member[] => Array.from({ length: count }, (_, at) => d(at + 1));
-const zoned = (zones: string): readonly Member[] => [...zones].map((zone, at) => d(at + 1, { zone }));
+const zoned = (zones: string): readonly Member[] => Array.from(zones, (zone, at) => d(at + 1, { zone }));
 const tb = (zone = 'c', name = 'tb1'): Member => member(name, 'TB', { zone });
 
 describe('each guard, with the specification’s message', () => {

@@ -3,7 +3,7 @@ import { DEAD, FULL_GRAPH, Machine } from './machine.ts';
 import { freshMeasures, measureFtt, measureState, type Measures } from './measures.ts';
 import { StateStore } from './state-store.ts';
 import { canonicalise, swapNodes } from './symmetry.ts';
-import { CONNECTS, FIELD_COUNT, FLAGS, Q, WITHOUT_BITMAP, type Phase, type Tables } from './tables.ts';
+import { CONNECTS, FIELD_COUNT, FLAGS, VOTERS, WITHOUT_BITMAP, type Phase, type Tables } from './tables.ts';
 
 /** What happened between a state and the next; the argument is in the higher bits. */
 export const EVENTS = {
@@ -141,11 +141,12 @@ class Explorer {
   private judgeEnd(): void {
     const { source, measures } = this;
     if (measures.ended < 0) measures.ended = this.current;
+    let counted = 0;
     for (let node = 0; node < source.nodes; node += 1) {
-      const voter = (source.alive & (1 << node)) !== 0 && source.field(node, Q) !== 32;
-      if (voter && (source.disks & (1 << node)) === 0 && measures.stranded < 0)
-        measures.stranded = this.current;
+      if ((source.alive & (1 << node)) !== 0) counted |= source.field(node, VOTERS);
     }
+    if ((counted & source.alive & ~source.disks) !== 0 && measures.stranded < 0)
+      measures.stranded = this.current;
   }
 
   private commands(phase: Phase): void {

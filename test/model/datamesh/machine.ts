@@ -245,6 +245,11 @@ export class Machine {
     return diskless >= ((diskless + absent) >> 1) + 1 ? BY_TIE : LOST;
   }
 
+  /** Whether a peer is a newcomer that this node has never been connected to. */
+  isStranger(node: number, peer: number): boolean {
+    return ((at(this.met, node) | ~this.strangers) & (1 << peer)) === 0;
+  }
+
   /** How many voters there are for a node that had quorum: dynamic voters leave out those that cannot have it. */
   private votersCounted(node: number, votes: number, missing: number, q: number): number {
     const absent = count(missing);

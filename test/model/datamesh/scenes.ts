@@ -63,14 +63,14 @@ export function intentsIn(mesh: Mesh, flant: boolean): readonly Intent[] {
   ];
 }
 
-/** The track of an intent, with what follows a force-removal, as the planner has it. */
-export function trackOf(mesh: Mesh, intent: Intent): Track {
+/** The track of an intent, with what follows a force-removal, as the planner has it; `without` leaves guards out. */
+export function trackOf(mesh: Mesh, intent: Intent, without: readonly string[] = []): Track {
   const planned = planTransition(mesh, intent);
   return {
     label: titleOf(planned),
     member: planned.member,
     steps: planned.steps,
-    afterForceRemove: (done, lost) => forcedTrack(mesh, planned, intent, done, lost),
+    afterForceRemove: (done, lost) => forcedTrack(mesh, planned, intent, done, lost, without),
   };
 }
 
@@ -83,15 +83,16 @@ function forcedTrack(
   intent: Intent,
   done: number,
   lost: string,
+  without: readonly string[],
 ): Track | null {
   const last = planned.steps[done - 1];
   if (last !== undefined && !last.safePoint) return null;
   const mesh = meshAfter(start, planned, done);
   const gone = mesh.members.find((one) => one.name === lost);
   if (gone === undefined) return null;
-  const force = planTransition(mesh, { op: 'ForceRemove', member: lost });
+  const force = planTransition(mesh, { op: 'ForceRemove', member: lost }, [], without);
   if (force.findings.some((finding) => 'message' in finding.answer)) return null;
-  const rest = lost === planned.member ? null : resume(force.mesh, planned, intent);
+  const rest = lost === planned.member ? null : resume(force.mesh, planned, intent, without);
   return {
     label: `ForceRemove(${lost})${rest === null ? '' : `, then ${rest.label}`}`,
     member: planned.member,
@@ -115,10 +116,15 @@ function subjectOf(mesh: Mesh, planned: PlannedTransition): Member | null {
 }
 
 /** What becomes of a plan when the members have changed under it: planned again from where its member is, guards included. */
-export function resume(mesh: Mesh, planned: PlannedTransition, intent: Intent): Track | null {
+export function resume(
+  mesh: Mesh,
+  planned: PlannedTransition,
+  intent: Intent,
+  without: readonly string[] = [],
+): Track | null {
   const now = mesh.members.find((one) => one.name === planned.member);
   if (intent.op === 'ForceRemove' || intent.op === 'ChangeQuorum') return null;
-  if (now === undefined) return intent.op === 'AddMember' ? takeIfAllowed(mesh, intent) : null;
+  if (now === undefined) return intent.op === 'AddMember' ? takeIfAllowed(mesh, intent, without) : null;
   const target = planned.to;
   if (target === null || target === '✦' || target === 'D∅' || target === 'sD∅' || now.type === target)
     return null;
@@ -126,14 +132,14 @@ export function resume(mesh: Mesh, planned: PlannedTransition, intent: Intent): 
     target === '✕'
       ? { op: 'RemoveMember', member: now.name }
       : { op: 'ChangeMemberType', member: now.name, from: now.type, to: target };
-  const wanted = takeIfAllowed(mesh, wish);
+  const wanted = takeIfAllowed(mesh, wish, without);
   const home = homeOf(now.type);
   if (wanted !== null || home === null) return wanted;
   return takeIfAllowed(mesh, { op: 'ChangeMemberType', member: now.name, from: now.type, to: home });
 }
 
-function takeIfAllowed(mesh: Mesh, intent: Intent): Track | null {
-  const planned = planTransition(mesh, intent);
+function takeIfAllowed(mesh: Mesh, intent: Intent, without: readonly string[] = []): Track | null {
+  const planned = planTransition(mesh, intent, [], without);
   if (planned.findings.some((finding) => 'message' in finding.answer)) return null;
   return { label: titleOf(planned), member: planned.member, steps: planned.steps };
 }

@@ -158,7 +158,7 @@ export const LEAVING_TB: readonly GuardRow[] = [
       name: 'TBRequired',
       asked: 'leaving TB',
       condition:
-        'TB_count > TB_min where TB_min = 1 if D_count is even AND target_FTT-BUA = D_count / 2, else 0; a TB that becomes a voter at once counts as one',
+        'TB_count > TB_min where TB_min = 1 if D_count is even AND target_FTT-BUA ≥ D_count / 2, else 0; a TB that becomes a voter at once counts as one',
       message: 'TB required: D_count={d} even, FTT-BUA={bua} = D/2',
       wayOut: 'Add a replacement TB first, or add a D to make D_count odd.',
       origin: 'changed',

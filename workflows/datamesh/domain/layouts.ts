@@ -16,9 +16,9 @@ export interface Layout {
 /** The quorum that so many voters need: always computed, never counted up or down. */
 export const quorumOf = (voters: number): number => Math.floor(voters / 2) + 1;
 
-/** How many tie-breakers so many voters need for this FTT. */
+/** How many tie-breakers so many voters need for this FTT; also on the way to more voters, so that none is given up early. */
 export const tiebreakersFor = (voters: number, ftt: number): number =>
-  voters % 2 === 0 && ftt === voters / 2 ? 1 : 0;
+  voters > 0 && voters % 2 === 0 && ftt >= voters / 2 ? 1 : 0;
 
 /** The layout that FTT and GMDR ask for. */
 export function layoutOf(ftt: number, gmdr: number): Layout {

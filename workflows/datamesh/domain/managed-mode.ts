@@ -180,6 +180,8 @@ function others(at: Composition): readonly Intent[] {
     .filter(
       (member) => isDeleting(at, member) || types.some((type) => type === replicaOf(at, member.name)?.wants),
     )
+    // What the attached-member strategy has retyped stays and serves, until it is detached.
+    .filter((member) => !(member.attached && replicaOf(at, member.name)?.wants !== member.type))
     .map((member) => leave(at, member));
   return [...fresh, ...moved];
 }
