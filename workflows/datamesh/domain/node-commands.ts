@@ -51,9 +51,16 @@ export function buildCommands(
   ];
   // A node that gains its own vote counts only once it sees all, and one that loses it stops counting first: if it
   // serves, its writes pause until its disk is detached and it follows the quorum of its peers.
+  if (before === null && after.disk) return [...disksFirst(rest), ...quorum];
   const own = before === null ? 'visibility-first' : ownOrder(before.q, after.q, order);
   return own === 'quorum-first' ? [...quorum, ...rest] : [...rest, ...quorum];
 }
+
+/** A node that joins with its disk attaches it before it connects, as drbdadm does. */
+const disksFirst = (commands: readonly NodeCommand[]): readonly NodeCommand[] => [
+  ...commands.filter((command) => command.do !== 'connect'),
+  ...commands.filter((command) => command.do === 'connect'),
+];
 
 function ownOrder(before: number, after: number, order: CommandOrder): CommandOrder {
   if (before === 32 && after !== 32) return 'visibility-first';

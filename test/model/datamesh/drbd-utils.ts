@@ -1,0 +1,29 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+/** Debian's drbd-utils, unpacked into the cache: `drbdadm -d` needs neither a kernel module nor root. */
+export function fetchDrbdUtils(): string {
+  const cache = process.env['KEELSON_CACHE'] ?? join(homedir(), '.cache', 'keelson');
+  const folder = join(cache, 'drbd-utils');
+  const program = join(folder, 'root', 'sbin', 'drbdadm');
+  if (existsSync(program)) return program;
+  mkdirSync(folder, { recursive: true });
+  execFileSync('apt-get', ['download', 'drbd-utils'], { cwd: folder, stdio: 'pipe' });
+  const archive = readdirSync(folder).find((name) => name.endsWith('.deb'));
+  if (archive === undefined) throw new Error('apt-get downloaded no drbd-utils');
+  execFileSync('dpkg', ['-x', archive, 'root'], { cwd: folder });
+  return program;
+}
+
+/** The drbdsetup lines that `drbdadm adjust` would run on the first host of a resource that does not exist yet. */
+export function adjustFromNothing(program: string, configuration: string, folder: string): readonly string[] {
+  const file = join(folder, 'vol.res');
+  writeFileSync(file, configuration);
+  const output = execFileSync(program, ['-c', file, '-d', 'adjust', 'vol'], {
+    encoding: 'utf8',
+    env: { ...process.env, DRBD_DRIVER_VERSION_OVERRIDE: '9.0.0', __DRBD_NODE__: 'd1' },
+  });
+  return output.split('\n').flatMap((line) => /drbd(?:setup|meta) (.*)$/u.exec(line)?.[1] ?? []);
+}
