@@ -37,20 +37,23 @@ export async function withMembers<T>(
   clients: ValkeyClients,
   access: ValkeyAccess,
   servers: readonly ValkeyServer[],
-  work: (members: readonly Member[]) => Promise<T>,
+  work: (members: readonly Member[], credentials: Credentials) => Promise<T>,
+  timeoutMs?: { readonly connect: number; readonly command: number },
 ): Promise<T> {
   const [credentials] = await Promise.all([
     readCredentials(clients.kubernetes, access),
     ...servers.map((server) => assertPod(clients.kubernetes, access.namespace, server)),
   ]);
-  const opened = await Promise.allSettled(servers.map((server) => clients.connect(server, credentials)));
+  const opened = await Promise.allSettled(
+    servers.map((server) => clients.connect(server, credentials, timeoutMs)),
+  );
   try {
     const members = opened.map((one, at): Member => {
       const server = servers[at];
       if (one.status === 'rejected' || server === undefined) throw (one as PromiseRejectedResult).reason;
       return { ...one.value, server };
     });
-    return await work(members);
+    return await work(members, credentials);
   } finally {
     for (const one of opened) if (one.status === 'fulfilled') one.value.close();
   }

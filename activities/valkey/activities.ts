@@ -2,10 +2,13 @@ import type { ValkeyClients } from './access.ts';
 import { assignSlots } from './assign-slots.ts';
 import { attachReplica } from './attach-replica.ts';
 import { awaitHealth } from './await-health.ts';
+import { cancelMigrations } from './cancel-migrations.ts';
 import type { ValkeyActivities } from './contract.ts';
 import { asValkeyFailure } from './errors.ts';
 import { forgetNodes } from './forget-nodes.ts';
+import { handOver } from './hand-over.ts';
 import { meetNodes } from './meet-nodes.ts';
+import { migrateSlots } from './migrate-slots.ts';
 import { createObserve } from './observe.ts';
 import { KubernetesError, asKubernetesFailure } from '../kubernetes/errors.ts';
 
@@ -21,6 +24,12 @@ export function createValkeyActivities(clients: ValkeyClients): ValkeyActivities
     assignValkeySlots: (input) => typed(() => assignSlots(clients, input)),
     /** Safe to repeat: a server that follows the master already is only waited for. */
     attachValkeyReplica: (input) => typed(() => attachReplica(clients, input)),
+    /** Safe to repeat: slots that have arrived are left alone, and a job that runs is adopted. */
+    migrateValkeySlots: (input) => typed(() => migrateSlots(clients, input)),
+    /** Safe to repeat: only what still moves is ended. */
+    cancelValkeyMigrations: (input) => typed(() => cancelMigrations(clients, input)),
+    /** Safe to repeat: a server that is master already is only verified. */
+    handOverValkeyMaster: (input) => typed(() => handOver(clients, input)),
     /** Safe to repeat: who is reset or forgotten already is left alone. */
     forgetValkeyNodes: (input) => typed(() => forgetNodes(clients, input)),
     /** Safe to repeat: it only looks. */

@@ -23,8 +23,10 @@ export interface ValkeyConnection {
   readonly endpoint: Endpoint;
   /** Sends a command that only reads. */
   ask(...command: readonly string[]): Promise<string>;
+  /** Sends a command that only reads and answers a list; its texts are bytes, because keys may be anything. */
+  askList(...command: readonly string[]): Promise<readonly unknown[]>;
   /** Sends a command that changes something. */
-  tell(...command: readonly string[]): Promise<string>;
+  tell(...command: readonly (string | Buffer)[]): Promise<string>;
   close(): void;
 }
 
@@ -59,14 +61,17 @@ export function createValkeyConnect(hook: MutationHook = noMutationHook): Connec
     const end = (): void => client.disconnect();
     signal.addEventListener('abort', end, { once: true });
 
-    const send = async (words: string, command: readonly string[]): Promise<string> => {
-      const [name = '', ...args] = command;
+    const typed = async <T>(words: string, answer: Promise<T>): Promise<T> => {
       try {
-        return String(await client.call(name, ...args));
+        return await answer;
       } catch (error) {
         signal.throwIfAborted();
         throw new ValkeyError(endpoint.pod, words, error);
       }
+    };
+    const send = async (words: string, command: readonly (string | Buffer)[]): Promise<string> => {
+      const [name = '', ...args] = command;
+      return String(await typed(words, client.call(String(name), ...args)));
     };
     const close = (): void => {
       signal.removeEventListener('abort', end);
@@ -91,11 +96,25 @@ export function createValkeyConnect(hook: MutationHook = noMutationHook): Connec
     return {
       endpoint,
       ask: (...command) => send(command.join(' '), command),
-      tell: (...command) =>
-        mutate(hook, { system: 'valkey', verb: command.slice(0, 2).join(' '), target: endpoint.pod }, () =>
-          send(command.slice(0, 2).join(' '), command),
-        ),
+      async askList(...command) {
+        const [name = '', ...args] = command;
+        const list: unknown = await typed(command.join(' '), client.callBuffer(name, ...args));
+        if (Array.isArray(list)) return list;
+        throw new ValkeyError(
+          endpoint.pod,
+          command.join(' '),
+          new Error('the protocol asks for a list here'),
+        );
+      },
+      tell: (...command) => {
+        const verb = verbOf(command);
+        return mutate(hook, { system: 'valkey', verb, target: endpoint.pod }, () => send(verb, command));
+      },
       close,
     };
   };
 }
+
+/** `CLUSTER MEET`, `MIGRATE`: what is done, without what it is done to, which may be a key or a password. */
+const verbOf = (command: readonly (string | Buffer)[]): string =>
+  command.slice(0, command[0] === 'CLUSTER' ? 2 : 1).join(' ');

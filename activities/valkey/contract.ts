@@ -42,6 +42,43 @@ export interface ValkeyActivities {
     readonly masterId: string;
   }): Promise<{ readonly linkSeconds: number }>;
 
+  /**
+   * Moves slots with their keys between two masters, by one job for all ranges where the version has jobs, and key by
+   * key where it has not or they fail. Slots that have arrived are left alone; slots of a third node are refused.
+   */
+  migrateValkeySlots(input: {
+    readonly access: ValkeyAccess;
+    readonly source: ValkeyServer;
+    readonly target: ValkeyServer;
+    /** All masters, which must hear of it. */
+    readonly servers: readonly ValkeyServer[];
+    readonly ranges: readonly SlotRange[];
+  }): Promise<{
+    readonly slots: number;
+    readonly keys: number;
+    readonly jobs: number;
+    readonly slotsByKey: number;
+    readonly seconds: number;
+  }>;
+
+  /** Cancels the migration jobs of a source, and closes slots that it has half given away. */
+  cancelValkeyMigrations(input: {
+    readonly access: ValkeyAccess;
+    readonly source: ValkeyServer;
+    readonly servers: readonly ValkeyServer[];
+  }): Promise<{ readonly cancelled: number; readonly closed: number }>;
+
+  /**
+   * Makes a replica that is in sync, and that a majority knows, the master of its shard, without a lost write. Refuses
+   * while slots of the shard move.
+   */
+  handOverValkeyMaster(input: {
+    readonly access: ValkeyAccess;
+    readonly server: ValkeyServer;
+    /** All servers that must agree: the masters, and the nodes of the shard. */
+    readonly servers: readonly ValkeyServer[];
+  }): Promise<{ readonly gapMs: number; readonly epoch: number }>;
+
   /** Resets the servers that leave, and makes those that stay forget these nodes. Refuses a node that serves slots. */
   forgetValkeyNodes(input: {
     readonly access: ValkeyAccess;

@@ -39,6 +39,7 @@ const REPLIES: Readonly<Record<string, FailureCode>> = {
   MASTERDOWN: 'ValkeyBusy',
   CLUSTERDOWN: 'ValkeyNotConverged',
   NOREPLICAS: 'ValkeyNotConverged',
+  IOERR: 'ValkeyBusy',
 };
 
 /** Replies that all begin with ERR, by their words. */

@@ -3,7 +3,7 @@ import { pollUntil } from '../polling.ts';
 import { withMembers, type Member, type ValkeyClients } from './access.ts';
 import type { ValkeyActivities } from './contract.ts';
 import { ValkeyError } from './errors.ts';
-import { countSlots } from './slots.ts';
+import { countSlots, SLOTS } from './slots.ts';
 import { readView } from './view.ts';
 
 type Input = Parameters<ValkeyActivities['forgetValkeyNodes']>[0];
@@ -30,10 +30,13 @@ export async function forgetNodes(
 
 /** Gives a node that leaves another identity and no acquaintances, so that neither gossip nor its volume brings it back. */
 async function reset(member: Member, nodeIds: readonly string[]): Promise<void> {
-  const { self } = await readView(member);
+  const { self, state } = await readView(member);
   if (!nodeIds.includes(self.id)) return; // It was reset already.
   refuseSlots(member, countSlots(self.slots));
-  // A replica drops its copy with the role; a master must be empty to be reset.
+  // A replica drops its copy with the role; a master must be empty to be reset. What lies in it although others serve
+  // all slots, nobody can read any more.
+  if (self.role === 'master' && state.slotsAssigned === SLOTS && (await member.ask('DBSIZE')) !== '0')
+    await member.tell('FLUSHALL');
   await member.tell('CLUSTER', 'RESET', 'HARD');
 }
 

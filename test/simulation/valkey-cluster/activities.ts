@@ -2,10 +2,12 @@ import type { ValkeyTypes } from '../../../workflows/valkey-cluster/contract.ts'
 import { failure } from '../../../workflows/shared/failures.ts';
 import type { ValkeyNode, ValkeyObservation } from '../../../workflows/valkey-cluster/domain/observation.ts';
 import { contains, countSlots, joinRanges } from '../../../workflows/valkey-cluster/domain/slots.ts';
+import { subtractRanges } from '../../../activities/valkey/slots.ts';
 import { currentAttempt } from '../engine/attempts.ts';
 import { REF, type ValkeyWorld, type WorldPod } from './world.ts';
 
 const POLL_MS = 100;
+const MOVE_MS = 800;
 
 /** The activities on the simulated world, each safe to repeat, as the real ones are. */
 export function createSimulatedActivities(world: ValkeyWorld): ValkeyTypes['activities'] {
@@ -72,6 +74,28 @@ export function createSimulatedActivities(world: ValkeyWorld): ValkeyTypes['acti
       if (one.slots.length > 0) throw failure('ValkeySlotBusy', `${server.pod} serves slots`);
       one.masterId = masterId;
       return { linkSeconds: 0.1 };
+    },
+    async migrateValkeySlots({ source, target, ranges }) {
+      const [from, to] = [world.server(source.pod), world.server(target.pod)];
+      const left = subtractRanges(ranges, to.slots);
+      if (left.length > 0) await currentAttempt().sleep(MOVE_MS);
+      if (from.masterId !== null || to.masterId !== null || !contains(from.slots, left))
+        throw failure('ValkeySlotBusy', `slots are served by neither ${source.pod} nor ${target.pod}`);
+      from.slots = [...subtractRanges(from.slots, left)];
+      to.slots = [...joinRanges([...to.slots, ...left])];
+      return { slots: countSlots(ranges), keys: 0, jobs: 1, slotsByKey: 0, seconds: MOVE_MS / 1_000 };
+    },
+    cancelValkeyMigrations: async () => ({ cancelled: 0, closed: 0 }),
+    async handOverValkeyMaster({ server }) {
+      const heir = world.server(server.pod);
+      const master = [...world.servers.values()].find((one) => one.id === heir.masterId);
+      if (master === undefined) return { gapMs: 0, epoch: 1 };
+      heir.slots = master.slots;
+      heir.masterId = null;
+      master.slots = [];
+      for (const one of world.servers.values())
+        if (one === master || one.masterId === master.id) one.masterId = one === heir ? null : heir.id;
+      return { gapMs: 20, epoch: 1 };
     },
     async forgetValkeyNodes({ servers, leaving, nodeIds }) {
       for (const server of leaving) {
