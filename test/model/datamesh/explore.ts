@@ -56,6 +56,7 @@ class Explorer {
   private readonly primary: number;
   /** Whether two-phase commits change anything: voters are dynamic, or somebody is seen through others only. */
   private readonly settles: boolean;
+  private readonly twin: Int8Array;
   private transitions = 0;
   private current = -1;
 
@@ -63,6 +64,7 @@ class Explorer {
     this.tables = tables;
     this.options = options;
     this.source = new Machine(tables);
+    this.twin = new Int8Array(tables.nodes);
     this.machine = new Machine(tables);
     const { network, primary, members, kernel } = tables.scenario;
     this.settles = kernel.dynamicVoters || network.cuts === 'graphs';
@@ -122,6 +124,7 @@ class Explorer {
   private expand(): void {
     const phase = this.load();
     const { source } = this;
+    this.findTwins(phase);
     const before = this.transitions;
     this.commands(phase);
     this.advances(phase);
@@ -135,6 +138,23 @@ class Explorer {
     this.forceRemoves(phase);
     this.crashes();
     this.cuts();
+  }
+
+  /** Nodes of one class in the same state: what one of them does, the next would only repeat. */
+  private findTwins(phase: Phase): void {
+    const { source, twin } = this;
+    twin.fill(-1);
+    for (const nodes of phase.classes) {
+      for (let i = 1; i < nodes.length; i += 1) {
+        const [a, b] = [nodes[i - 1] as number, nodes[i] as number];
+        const alike =
+          at(source.place, a) === at(source.place, b) &&
+          at(source.group, a) === at(source.group, b) &&
+          ((source.sticky >> a) & 1) === ((source.sticky >> b) & 1) &&
+          ((source.outdated >> a) & 1) === ((source.outdated >> b) & 1);
+        if (alike) twin[b] = a;
+      }
+    }
   }
 
   /** A plan that has ended leaves no voter without its disk. */
@@ -153,7 +173,8 @@ class Explorer {
     const { source, tables } = this;
     const tracks = phase.stages.length;
     for (let node = 0; node < source.nodes; node += 1) {
-      if (at(source.group, node) === DEAD || node === phase.lost) continue;
+      if (at(source.group, node) === DEAD || node === phase.lost || (this.twin[node] as number) >= 0)
+        continue;
       const row = source.row(node);
       for (let track = 0; track < tracks; track += 1) {
         const next = at(tables.up, row * 2 + track);
@@ -282,7 +303,7 @@ class Explorer {
     const { source, tables } = this;
     if (source.crashed !== 0 || !tables.scenario.network.crash) return;
     for (let node = 0; node < source.nodes; node += 1) {
-      if ((source.alive & (1 << node)) === 0) continue;
+      if ((source.alive & (1 << node)) === 0 || (this.twin[node] as number) >= 0) continue;
       const machine = this.fresh();
       machine.group[node] = DEAD;
       machine.crashed = 1;
@@ -295,6 +316,7 @@ class Explorer {
     const { source, tables } = this;
     if (source.cut !== 0) return;
     for (const labels of this.partitions) {
+      if (this.repeats(labels)) continue;
       this.cutInto(labels, 0);
       if (!tables.scenario.network.unnoticed) continue;
       for (let group = 0; group < source.nodes && labels.includes(group); group += 1)
@@ -307,6 +329,15 @@ class Explorer {
       machine.settled = 0;
       this.keep(eventOf(EVENTS.cut, 0));
     }
+  }
+
+  /** A partition that differs from another only in which of two twins is where: only the sorted one is taken. */
+  private repeats(labels: Uint8Array): boolean {
+    for (let node = 1; node < labels.length; node += 1) {
+      const other = this.twin[node] as number;
+      if (other >= 0 && at(labels, other) > at(labels, node)) return true;
+    }
+    return false;
   }
 
   private cutInto(labels: Uint8Array, unnoticed: number): void {

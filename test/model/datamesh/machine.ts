@@ -12,6 +12,10 @@ import {
   type Tables,
 } from './tables.ts';
 
+const CACHE_BITS = 12;
+const CACHE_STRIDE = 12;
+const GROUP_MASKS = new Int32Array(8);
+
 export const DEAD = 7;
 export const FULL_GRAPH = 0x3ff;
 /** The bit of the connection between two of up to five nodes. */
@@ -61,6 +65,10 @@ export class Machine {
   private readonly stale: number;
   private readonly newcomers: number;
   private strangers = 0;
+  private configuredUp = 0;
+  private configuredDisks = 0;
+  private phaseBase: Int32Array = new Int32Array(0);
+  private readonly cache = new Int32Array((1 << CACHE_BITS) * CACHE_STRIDE).fill(-1);
   private readonly dynamicVoters: boolean;
   private readonly tieChecksQmr: boolean;
   private readonly graphs: boolean;
@@ -153,19 +161,10 @@ export class Machine {
 
   private connect(): void {
     const { nodes, tables } = this;
-    const phase = tables.phases[this.phase];
-    if (phase === undefined) throw new Error('a state without a phase');
-    this.strangers = phase.lost < 0 ? this.newcomers : 0;
-    let alive = 0;
-    let disks = 0;
-    for (let node = 0; node < nodes; node += 1) {
-      const row = at(phase.base, node) + at(this.place, node);
-      this.rowOf[node] = row;
-      const flags = at(tables.rows, row * FIELD_COUNT + FLAGS);
-      if ((flags & 1) === 0 || at(this.group, node) === DEAD) continue;
-      alive |= 1 << node;
-      if ((flags & 2) !== 0) disks |= 1 << node;
-    }
+    this.configure();
+    const dead = this.deadMask();
+    const alive = this.configuredUp & ~dead;
+    const disks = this.configuredDisks & ~dead;
     this.alive = alive;
     this.disks = disks;
     let ready = disks & ~this.stale & ~this.outdated;
@@ -176,30 +175,82 @@ export class Machine {
       if ((this.synced & (1 << track)) === 0) ready &= ~(1 << subject);
     }
     this.upToDate = ready;
+    for (let node = 0; node < nodes; node += 1)
+      this.rowOf[node] = at(this.phaseBase, node) + at(this.place, node);
     this.link();
+  }
+
+  private deadMask(): number {
+    let dead = 0;
+    for (let node = 0; node < this.nodes; node += 1) if (at(this.group, node) === DEAD) dead |= 1 << node;
+    return dead;
+  }
+
+  /** What follows from the places alone: who is up, who has a disk, and who is set up to connect to whom. Kept for reuse. */
+  private configure(): void {
+    const { nodes, tables, met } = this;
+    const phase = tables.phases[this.phase];
+    if (phase === undefined) throw new Error('a state without a phase');
+    this.phaseBase = phase.base;
+    this.strangers = phase.lost < 0 ? this.newcomers : 0;
+    let low = this.phase;
+    let high = 0;
+    for (let node = 0; node < nodes; node += 1) {
+      if (node < 4) low |= at(this.place, node) << (8 + node * 5);
+      else high |= at(this.place, node) << ((node - 4) * 5);
+    }
+    const slot = (Math.imul(low, 0x9e3779b1) ^ Math.imul(high + 1, 0x85ebca6b)) >>> (32 - CACHE_BITS);
+    const entry = slot * CACHE_STRIDE;
+    const { cache } = this;
+    if (at(cache, entry) !== low || at(cache, entry + 1) !== high) {
+      this.meet(phase.base);
+      cache[entry] = low;
+      cache[entry + 1] = high;
+      cache[entry + 2] = this.configuredUp;
+      cache[entry + 3] = this.configuredDisks;
+      for (let node = 0; node < nodes; node += 1) cache[entry + 4 + node] = at(met, node);
+      return;
+    }
+    this.configuredUp = at(cache, entry + 2);
+    this.configuredDisks = at(cache, entry + 3);
+    for (let node = 0; node < nodes; node += 1) met[node] = at(cache, entry + 4 + node);
+  }
+
+  private meet(base: Int32Array): void {
+    const { nodes, tables, met } = this;
+    const value = (node: number, field: number): number =>
+      at(tables.rows, (at(base, node) + at(this.place, node)) * FIELD_COUNT + field);
+    this.configuredUp = this.configuredDisks = 0;
+    for (let node = 0; node < nodes; node += 1) {
+      met[node] = 0;
+      const flags = value(node, FLAGS);
+      if ((flags & 1) !== 0) this.configuredUp |= 1 << node;
+      if ((flags & 3) === 3) this.configuredDisks |= 1 << node;
+    }
+    for (let a = 1; a < nodes; a += 1) {
+      const wants = value(a, CONNECTS);
+      for (let b = 0; b < a; b += 1) {
+        if ((wants & (1 << b)) === 0 || (value(b, CONNECTS) & (1 << a)) === 0) continue;
+        met[a] = at(met, a) | (1 << b);
+        met[b] = at(met, b) | (1 << a);
+      }
+    }
   }
 
   private link(): void {
     const { nodes, alive, real, believed, group, met } = this;
-    for (let node = 0; node < nodes; node += 1) real[node] = believed[node] = met[node] = 0;
-    for (let a = 1; a < nodes; a += 1) {
-      const wants = this.field(a, CONNECTS);
-      const living = (alive & (1 << a)) !== 0;
-      for (let b = 0; b < a; b += 1) {
-        if ((wants & (1 << b)) === 0 || (this.field(b, CONNECTS) & (1 << a)) === 0) continue;
-        met[a] = at(met, a) | (1 << b);
-        met[b] = at(met, b) | (1 << a);
-        if (!living || (alive & (1 << b)) === 0) continue;
-        const together = this.graphs
-          ? (this.graph & at(EDGE, a * 7 + b)) !== 0
-          : at(group, a) === at(group, b);
-        if (together) {
-          real[a] = at(real, a) | (1 << b);
-          real[b] = at(real, b) | (1 << a);
-        }
-        if (together || at(group, a) + 1 === this.unnoticed) believed[a] = at(believed, a) | (1 << b);
-        if (together || at(group, b) + 1 === this.unnoticed) believed[b] = at(believed, b) | (1 << a);
+    GROUP_MASKS.fill(0);
+    for (let node = 0; node < nodes; node += 1)
+      GROUP_MASKS[at(group, node)] = at(GROUP_MASKS, at(group, node)) | (1 << node);
+    for (let node = 0; node < nodes; node += 1) {
+      if ((alive & (1 << node)) === 0) {
+        real[node] = believed[node] = 0;
+        continue;
       }
+      const peers = at(met, node) & alive;
+      const near = this.graphs ? peers & this.neighbours(node) : peers & at(GROUP_MASKS, at(group, node));
+      real[node] = near;
+      believed[node] = at(group, node) + 1 === this.unnoticed ? peers : near;
     }
     let left = alive;
     while (left !== 0) {
@@ -216,6 +267,13 @@ export class Machine {
         this.component[31 - Math.clz32(rest & -rest)] = reach;
       left &= ~reach;
     }
+  }
+
+  private neighbours(node: number): number {
+    let mask = 0;
+    for (let peer = 0; peer < this.nodes; peer += 1)
+      if ((this.graph & at(EDGE, node * 7 + peer)) !== 0) mask |= 1 << peer;
+    return mask;
   }
 
   /** The kernel's rule for one node, with bit masks. `hadQuorum` is what makes a tie-break sticky. */
