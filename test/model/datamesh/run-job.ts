@@ -48,10 +48,10 @@ export function scenarioOfJob(job: Job): Scenario {
 /** Explores a job and judges what it found. */
 export function runJob(job: Job): JobResult {
   const scenario = scenarioOfJob(job);
-  const started = process.cpuUsage();
+  const started = process.threadCpuUsage();
   const tables = compileScenario(scenario);
   const found = explore(tables, { withoutFtt: job.kind !== 'partitions' });
-  const spent = process.cpuUsage(started);
+  const spent = process.threadCpuUsage(started);
   const rest = new Machine(tables);
   rest.start();
   const fttAtRest = tolerance(rest).done;

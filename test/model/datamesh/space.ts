@@ -36,31 +36,46 @@ export const FULL_BOUNDS: Bounds = {
   smallOthers: 1,
 };
 
-/** A client counts nowhere; beyond so many voters it is left out. */
-const MAX_WITH_CLIENT = 3;
+/** The layouts as voters and tie-breakers, and what they pass through: a voter more, or a second tie-breaker. */
+const COMPOSITIONS: readonly (readonly [D: number, TB: number])[] = [
+  [1, 0],
+  [2, 0],
+  [2, 1],
+  [2, 2],
+  [3, 0],
+  [3, 1],
+  [4, 0],
+  [4, 1],
+  [4, 2],
+  [5, 0],
+  [5, 1],
+];
 
-const countsUpTo = (diskful: number, others: number, shadow: boolean): readonly Counts[] =>
-  Array.from({ length: diskful }, (_, at) => at + 1).flatMap((D) =>
-    [0, 1, 2].flatMap((TB) =>
-      [0, 1].flatMap((A) =>
-        (shadow ? [0, 1] : [0]).flatMap((sD) =>
-          TB + A + sD <= others && D + sD <= diskful && (A === 0 || D <= MAX_WITH_CLIENT)
-            ? [{ D, TB, A, sD }]
-            : [],
-        ),
-      ),
+/** A client counts nowhere, and a shadow as little: beyond so many voters they are left out. */
+const MAX_WITH_OTHERS = 3;
+
+const countsUpTo = (bounds: Bounds, shadow: boolean): readonly Counts[] =>
+  COMPOSITIONS.flatMap(([D, TB]) =>
+    [0, 1].flatMap((A) =>
+      (shadow ? [0, 1] : [0]).flatMap((sD) => {
+        const within = D + sD <= bounds.diskful && TB + A + sD <= bounds.others;
+        return within && (A + sD === 0 || D <= MAX_WITH_OTHERS) ? [{ D, TB, A, sD }] : [];
+      }),
     ),
   );
 
-/** qmr of the layouts with so many voters, and of their neighbours while voters come and go. */
-const redundancies = (voters: number): readonly number[] =>
-  [1, 2, 3].filter(
-    (qmr) => qmr >= Math.floor(voters / 2) && qmr <= Math.floor(voters / 2) + 1 && qmr <= voters,
-  );
+/** qmr of the layouts with so many voters; for three voters also the neighbour's, while voters come and go. */
+const redundancies = ({ D, TB }: Counts): readonly number[] => {
+  const half = Math.max(1, Math.floor(D / 2));
+  if (D % 2 === 0) return TB > 0 ? [half] : [half, half + 1].slice(D > 2 ? 1 : 0);
+  return D === 1 ? [1] : D === 3 ? [1, 2] : [TB > 0 ? half : half + 1];
+};
 
-/** A tie that is broken with fewer copies than qmr: the guards never let it arise. */
-const isForbidden = (counts: Counts, qmr: number): boolean =>
-  counts.TB > 0 && counts.D % 2 === 0 && qmr > counts.D / 2;
+/** Compositions that only a replacement passes through: nobody joins there. */
+const isPassing = ({ D, TB }: Counts): boolean => (D === 4 && TB === 2) || (D === 5 && TB === 1);
+
+/** What asks only for two writers is implied by the flavour that has quorum more often. */
+const isImplied = (job: Job): boolean => job.kernel === 'flant' && job.kind !== 'partitions';
 
 const sizeOf = (mesh: Mesh, intents: readonly Intent[]): number =>
   mesh.members.length + intents.filter((intent) => intent.op === 'AddMember').length;
@@ -79,15 +94,15 @@ export function jobsWithin(
   const jobs = kernels.flatMap((name) => {
     const kernel = kernelModel(name);
     const shadow = kernel.kernel === 'flant';
-    const scenes = countsUpTo(bounds.diskful, bounds.others, shadow).flatMap((counts) =>
-      redundancies(counts.D)
-        .filter((qmr) => !isForbidden(counts, qmr))
-        .map((qmr) => ({ counts, qmr, mesh: meshOfCounts(kernel, counts, qmr) })),
+    const scenes = countsUpTo(bounds, shadow).flatMap((counts) =>
+      redundancies(counts).map((qmr) => ({ counts, qmr, mesh: meshOfCounts(kernel, counts, qmr) })),
     );
     const small = (counts: Counts): boolean =>
       counts.D + counts.sD <= bounds.smallDiskful && counts.TB + counts.A <= bounds.smallOthers;
     return scenes.flatMap(({ counts, qmr, mesh }) => {
-      const intents = intentsIn(mesh, shadow);
+      const intents = intentsIn(mesh, shadow).filter(
+        (intent) => intent.op !== 'AddMember' || !isPassing(counts),
+      );
       const base = { kernel: name, counts, qmr };
       const singles = intents
         .filter(
@@ -100,12 +115,14 @@ export function jobsWithin(
       const graphs = intents
         .filter((intent) => sizeOf(mesh, [intent]) <= limit)
         .flatMap((intent) =>
-          primariesOf(mesh, intent).map((primary): Job => ({
-            ...base,
-            kind: 'graphs',
-            intents: [intent],
-            primary,
-          })),
+          primariesOf(mesh, intent)
+            .slice(0, sizeOf(mesh, [intent]) < limit ? 2 : 1)
+            .map((primary): Job => ({
+              ...base,
+              kind: 'graphs',
+              intents: [intent],
+              primary,
+            })),
         );
       const pairs = pairsOf(mesh, intents)
         .filter((pair) => sizeOf(mesh, pair) <= limit)
@@ -115,7 +132,7 @@ export function jobsWithin(
   });
   const weight = (job: Job): number =>
     job.counts.D + job.counts.TB * 2 + job.counts.sD + (job.kind === 'graphs' ? 2 : 0) + job.intents.length;
-  return jobs.sort((a, b) => weight(a) - weight(b));
+  return jobs.filter((job) => !isImplied(job)).sort((a, b) => weight(a) - weight(b));
 }
 
 /** The nodes that may serve: one Diskful that stays, and the one that moves. */
