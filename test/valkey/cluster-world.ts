@@ -126,7 +126,7 @@ export class ClusterWorld {
           ? 'apis/policy/v1'
           : 'api/v1';
     const path = `/${group}/namespaces/${this.namespace}/${type}?labelSelector=${encodeURIComponent(podSelector(this.name))}`;
-    return ((await this.api.send('GET', path)) as { items: KubernetesObject[] }).items;
+    return (await this.api.send<{ items: KubernetesObject[] }>('GET', path)).items;
   }
 
   /** Waits until the resource says so; what it said last is in the error. */

@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import type { Server } from 'node:https';
 import { join } from 'node:path';
-import { ApiClient } from './api/client.ts';
-import { readKubeconfig } from './api/kubeconfig.ts';
+import { KubernetesApi } from '../kubernetes/api.ts';
+import { readKubeconfig } from '../kubernetes/kubeconfig.ts';
+import { Reflector } from '../kubernetes/reflector.ts';
 import type { KeyedData, Pod } from './api/objects.ts';
-import { Reflector } from './api/reflector.ts';
 import type { KubeletConfig } from './config.ts';
 import { readNodeStates, serveNodeStates } from './control.ts';
 import { AddressBook } from './node/addresses.ts';
@@ -24,10 +24,10 @@ const shutdownGraceMs = 5_000;
 /** All nodes of one process. */
 export class Kubelet {
   private readonly config: KubeletConfig;
-  private readonly api: ApiClient;
+  private readonly api: KubernetesApi;
   /** Heartbeats never wait behind the writes of a hundred pods, and those never behind events. */
-  private readonly heartbeats: ApiClient;
-  private readonly messages: ApiClient;
+  private readonly heartbeats: KubernetesApi;
+  private readonly messages: KubernetesApi;
   private readonly images: Images;
   private readonly stop = new AbortController();
   private readonly nodes = new Map<string, LocalNode>();
@@ -46,9 +46,9 @@ export class Kubelet {
     this.podsDir = join(config.stateDir, 'pods');
     mkdirSync(this.podsDir, { recursive: true, mode: 0o700 });
     const connection = readKubeconfig(config.kubeconfig);
-    this.api = new ApiClient(connection);
-    this.heartbeats = new ApiClient(connection, config.nodes.length);
-    this.messages = new ApiClient(connection, 4);
+    this.api = new KubernetesApi(connection);
+    this.heartbeats = new KubernetesApi(connection, config.nodes.length);
+    this.messages = new KubernetesApi(connection, 4);
     this.images = new Images(config.imagesFile);
     this.createNodes();
     const podWatch: Reflector<Pod> = new Reflector<Pod>(
@@ -160,7 +160,7 @@ export class Kubelet {
 }
 
 /** The API server's address in the usual variables, and the mark by which a supervisor finds orphans. */
-function buildSharedEnvironment(api: ApiClient): Record<string, string> {
+function buildSharedEnvironment(api: KubernetesApi): Record<string, string> {
   const { hostname, port } = api.connection.server;
   const stack = process.env['KEELSON_STACK'];
   return {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
+import { patchType } from './api.ts';
 import type { KubernetesApi, KubernetesObject } from './api.ts';
 
 const FIELD_MANAGER = 'keelson-up';
@@ -34,7 +35,7 @@ export async function applyAll(api: KubernetesApi, objects: readonly KubernetesO
   for (const object of objects) {
     const path = await pathOf(api, types, object);
     const query = `fieldManager=${FIELD_MANAGER}&force=true`;
-    await api.send('PATCH', `${path}?${query}`, object, 'application/apply-patch+yaml');
+    await api.send('PATCH', `${path}?${query}`, object, patchType.apply);
   }
 }
 
@@ -45,7 +46,7 @@ async function pathOf(
 ): Promise<string> {
   const base = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
   const types =
-    known.get(base) ?? ((await api.send('GET', base)) as { resources: readonly ResourceType[] }).resources;
+    known.get(base) ?? (await api.send<{ resources: readonly ResourceType[] }>('GET', base)).resources;
   known.set(base, types);
   const type = types.find((candidate) => candidate.kind === kind && !candidate.name.includes('/'));
   if (type === undefined) throw new Error(`the API server has no ${kind} in ${apiVersion}`);

@@ -33,12 +33,7 @@ export const kubeApiserver: Part = {
     mkdirSync(directoryOf(context), { recursive: true, mode: 0o700 });
     readOrWrite(serviceAccountKeyFile(context), makeKey);
     for (const { component, user } of STATIC_USERS) {
-      const access = {
-        server: serverUrl(context),
-        caFile: certificateFile(context),
-        token: tokenOf(context, component),
-        user,
-      };
+      const access = { ...endpointOf(context), token: tokenOf(context, component), user };
       writeKubeconfig(context.kubeconfig(component), access);
     }
     const rows = STATIC_USERS.map(
@@ -50,7 +45,7 @@ export const kubeApiserver: Part = {
   checkReady: (context) => checkHttp(`${serverUrl(context)}/readyz`, { caFile: certificateFile(context) }),
   async afterReady(context) {
     const { bootstrapKubernetes } = await import('../kubernetes/bootstrap.ts');
-    await bootstrapKubernetes(context.home);
+    await bootstrapKubernetes(context.home, endpointOf(context));
   },
 };
 
@@ -62,6 +57,10 @@ export function serviceAccountKeyFile(context: PartContext): string {
 /** The certificate that the API server makes for itself, with the authority that signed it. */
 export function certificateFile(context: PartContext): string {
   return join(directoryOf(context), 'certificates', 'apiserver.crt');
+}
+
+function endpointOf(context: PartContext): { server: string; caFile: string } {
+  return { server: serverUrl(context), caFile: certificateFile(context) };
 }
 
 function apiserverCommand(context: PartContext): PartCommand {

@@ -2,11 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { KubernetesApi } from '../kubernetes/api.ts';
+import { Reflector } from '../kubernetes/reflector.ts';
 import { messageOf } from '../stack-error.ts';
 import { Provisioner } from './provisioner.ts';
 
 const RETRY_MS = 1_000;
-const RESYNC_SECONDS = 240;
+/** A class or a node that comes late is noticed by nobody else, so that it is looked now and then in any case. */
+const RESYNC_MS = 240_000;
 
 interface Configuration {
   readonly kubeconfig: string;
@@ -39,19 +41,9 @@ async function reconcileForEver(): Promise<void> {
 }
 
 async function watchForEver(path: string): Promise<void> {
-  while (!stopping.signal.aborted) {
-    try {
-      const { metadata } = (await api.send('GET', `${path}?limit=1`)) as {
-        metadata: { resourceVersion: string };
-      };
-      look();
-      const query = `watch=1&allowWatchBookmarks=true&timeoutSeconds=${RESYNC_SECONDS}`;
-      await api.watch(`${path}?${query}&resourceVersion=${metadata.resourceVersion}`, stopping.signal, look);
-    } catch (error) {
-      note(`${path}: ${messageOf(error)}`);
-      await delay(RETRY_MS);
-    }
-  }
+  const handler = { changed: look, removed: look, listed: look };
+  const reflector = new Reflector(api, path, '', handler);
+  await reflector.run(stopping.signal, (error) => note(`${path}: ${messageOf(error)}`));
 }
 
 function look(): void {
@@ -63,6 +55,7 @@ function note(text: string): void {
   console.log(`${new Date().toISOString()} ${text}`);
 }
 
+const resync = setInterval(look, RESYNC_MS);
 stopping.signal.addEventListener('abort', look);
 note('started');
 await Promise.all([
@@ -70,4 +63,5 @@ await Promise.all([
   watchForEver('/api/v1/persistentvolumeclaims'),
   watchForEver('/api/v1/persistentvolumes'),
 ]);
+clearInterval(resync);
 api.close();

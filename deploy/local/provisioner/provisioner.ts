@@ -57,7 +57,7 @@ export class Provisioner {
   }
 
   async #list<T>(path: string): Promise<readonly T[]> {
-    return ((await this.#api.send('GET', path)) as { items: readonly T[] }).items;
+    return (await this.#api.send<{ items: readonly T[] }>('GET', path)).items;
   }
 }
 

@@ -2,13 +2,13 @@ import { createServer } from 'node:http';
 import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ApiClient } from '../../../deploy/local/kubelet/api/client.ts';
 import type { ApiObject } from '../../../deploy/local/kubelet/api/objects.ts';
-import { Reflector } from '../../../deploy/local/kubelet/api/reflector.ts';
+import { KubernetesApi } from '../../../deploy/local/kubernetes/api.ts';
+import { Reflector } from '../../../deploy/local/kubernetes/reflector.ts';
 
 /** A server whose lists are fixed and whose watches the test plays. */
 let server: Server;
-let client: ApiClient;
+let client: KubernetesApi;
 let stop: AbortController;
 let running: Promise<void>;
 let heard: string[];
@@ -37,7 +37,7 @@ beforeEach(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const nothing = { ca: undefined, cert: undefined, key: undefined, token: undefined };
-  client = new ApiClient({ server: new URL(`http://127.0.0.1:${port}`), insecure: false, ...nothing });
+  client = new KubernetesApi({ server: new URL(`http://127.0.0.1:${port}`), insecure: false, ...nothing });
   stop = new AbortController();
   const reflector = new Reflector<ApiObject>(client, '/things', '', {
     changed: ({ metadata }) => heard.push(`+${metadata.name}`),

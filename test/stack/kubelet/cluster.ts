@@ -1,7 +1,6 @@
 import { vi } from 'vitest';
-import { ApiClient, ApiError, patchType } from '../../../deploy/local/kubelet/api/client.ts';
-import { readKubeconfig } from '../../../deploy/local/kubelet/api/kubeconfig.ts';
 import type { Container, Pod, PodSpec } from '../../../deploy/local/kubelet/api/objects.ts';
+import { ApiError, KubernetesApi, patchType } from '../../../deploy/local/kubernetes/api.ts';
 
 /** The image that has nothing but the machine's own programs. */
 export const SHELL = 'keelson/shell:1';
@@ -23,11 +22,11 @@ interface Event {
 
 /** A namespace of a cluster, as tests see it. */
 export class TestNamespace {
-  readonly api: ApiClient;
+  readonly api: KubernetesApi;
   readonly name: string;
 
   constructor(kubeconfig: string, name: string) {
-    this.api = new ApiClient(readKubeconfig(kubeconfig));
+    this.api = new KubernetesApi(kubeconfig);
     this.name = name;
   }
 

@@ -1,4 +1,4 @@
-import type { ApiClient } from '../api/client.ts';
+import type { KubernetesApi } from '../../kubernetes/api.ts';
 import type { BackOff } from '../pod/back-off.ts';
 import type { AddressBook } from './addresses.ts';
 import type { EventRecorder } from './events.ts';
@@ -9,7 +9,7 @@ export interface NodeContext {
   readonly name: string;
   readonly address: string;
   readonly allocatable: Readonly<Record<string, string>>;
-  readonly api: ApiClient;
+  readonly api: KubernetesApi;
   readonly images: Images;
   readonly events: EventRecorder;
   readonly addresses: AddressBook;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { ApiError, patchType } from '../api/client.ts';
-import type { ApiClient } from '../api/client.ts';
+import { ApiError, patchType } from '../../kubernetes/api.ts';
+import type { KubernetesApi } from '../../kubernetes/api.ts';
 import type { ObjectMeta } from '../api/objects.ts';
 import { formatTime } from '../pod/record.ts';
 
@@ -24,11 +24,11 @@ const seriesLimit = 2_000;
 
 /** Writes events; one that repeats raises the count of the first, at most every few seconds. */
 export class EventRecorder {
-  private readonly api: ApiClient;
+  private readonly api: KubernetesApi;
   private readonly onTrouble: (error: unknown) => void;
   private readonly series = new Map<string, Series>();
 
-  constructor(api: ApiClient, onTrouble: (error: unknown) => void) {
+  constructor(api: KubernetesApi, onTrouble: (error: unknown) => void) {
     this.api = api;
     this.onTrouble = onTrouble;
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { ApiError } from '../api/client.ts';
+import { ApiError } from '../../kubernetes/api.ts';
 import type { NodeContext } from './context.ts';
 import { Registration } from './registration.ts';
 import type { NodeIdentity } from './registration.ts';

@@ -1,6 +1,6 @@
 import { arch, release } from 'node:os';
-import { ApiError, patchType } from '../api/client.ts';
-import type { ApiClient } from '../api/client.ts';
+import { ApiError, patchType } from '../../kubernetes/api.ts';
+import type { KubernetesApi } from '../../kubernetes/api.ts';
 import type { NodeSpec } from '../config.ts';
 import { formatTime } from '../pod/record.ts';
 
@@ -17,12 +17,12 @@ const nodes = '/api/v1/nodes';
 
 /** Writes the Node object and its lease. */
 export class Registration {
-  private readonly api: ApiClient;
+  private readonly api: KubernetesApi;
   private readonly identity: NodeIdentity;
   private readonly bootId: () => string;
   private readySince: string | undefined;
 
-  constructor(api: ApiClient, identity: NodeIdentity, bootId: () => string) {
+  constructor(api: KubernetesApi, identity: NodeIdentity, bootId: () => string) {
     this.api = api;
     this.identity = identity;
     this.bootId = bootId;

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ApiError } from '../api/client.ts';
+import { ApiError } from '../../kubernetes/api.ts';
 import type { Container, Pod } from '../api/objects.ts';
 import { hostnameOf } from '../container/blueprint.ts';
 import { runFilesOf, trimLog } from '../container/files.ts';

@@ -1,4 +1,4 @@
-import { ApiError, patchType } from '../api/client.ts';
+import { ApiError, patchType } from '../../kubernetes/api.ts';
 import type { Pod, PodCondition, PodStatus } from '../api/objects.ts';
 import type { NodeContext } from '../node/context.ts';
 

@@ -1,4 +1,4 @@
-import type { ApiClient } from '../api/client.ts';
+import type { KubernetesApi } from '../../kubernetes/api.ts';
 import type { ApiObject } from '../api/objects.ts';
 import { ConfigurationError } from '../pod/fields.ts';
 
@@ -15,7 +15,7 @@ interface PersistentVolume extends ApiObject {
 }
 
 /** The directory behind a claim; throws in words until the claim is bound to a volume of this machine. */
-export async function readClaimPath(api: ApiClient, namespace: string, name: string): Promise<string> {
+export async function readClaimPath(api: KubernetesApi, namespace: string, name: string): Promise<string> {
   const claim = await api.read<Claim>(`/api/v1/namespaces/${namespace}/persistentvolumeclaims/${name}`);
   if (claim === undefined) throw new ConfigurationError(`persistentvolumeclaim "${name}" not found`);
   const volumeName = claim.spec?.volumeName;

@@ -1,11 +1,11 @@
-import type { ApiClient } from '../api/client.ts';
+import type { KubernetesApi } from '../../kubernetes/api.ts';
 import type { KeyedData } from '../api/objects.ts';
 import type { ReferencedData } from '../pod/environment.ts';
 import type { References } from '../pod/references.ts';
 
 /** Reads ConfigMaps and Secrets afresh, so that a container never starts with what was there before. */
 export async function readReferencedData(
-  api: ApiClient,
+  api: KubernetesApi,
   namespace: string,
   references: References,
 ): Promise<ReferencedData> {
@@ -17,7 +17,7 @@ export async function readReferencedData(
 }
 
 async function readAll(
-  api: ApiClient,
+  api: KubernetesApi,
   path: string,
   names: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, KeyedData>> {

@@ -1,4 +1,4 @@
-import type { ApiClient } from '../api/client.ts';
+import type { KubernetesApi } from '../../kubernetes/api.ts';
 import type { Pod } from '../api/objects.ts';
 
 interface Token {
@@ -8,10 +8,10 @@ interface Token {
 
 /** Tokens of a pod's service account, asked for once and again before they expire. */
 export class TokenSource {
-  private readonly api: ApiClient;
+  private readonly api: KubernetesApi;
   private readonly tokens = new Map<string, Token>();
 
-  constructor(api: ApiClient) {
+  constructor(api: KubernetesApi) {
     this.api = api;
   }
 

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ApiError } from './client.ts';
-import type { ApiClient } from './client.ts';
-import type { ApiObject } from './objects.ts';
+import { ApiError } from './api.ts';
+import type { KubernetesApi } from './api.ts';
 
 /** What happened to an object; `listed` ends a list, after which absent objects are known to be gone. */
 export interface ReflectorHandler<T> {
@@ -10,9 +9,9 @@ export interface ReflectorHandler<T> {
   readonly listed?: () => void;
 }
 
-interface WatchEvent<T> {
-  readonly type: string;
-  readonly object: T & { readonly code?: number; readonly message?: string };
+/** Any object that the API server has stored. */
+export interface StoredObject {
+  readonly metadata: { readonly uid: string; readonly resourceVersion?: string };
 }
 
 /** A watch is short, so that one which died in silence is noticed soon: its end is overdue. */
@@ -22,15 +21,15 @@ const retryFirstMs = 50;
 const retryLastMs = 1_000;
 
 /** A list followed by a watch, for as long as the process lives: resumed when it breaks, listed again when it expired. */
-export class Reflector<T extends ApiObject> {
+export class Reflector<T extends StoredObject> {
   readonly store = new Map<string, T>();
-  private readonly api: ApiClient;
+  private readonly api: KubernetesApi;
   private readonly path: string;
   private readonly selector: string;
   private readonly handler: ReflectorHandler<T>;
   private version: string | undefined;
 
-  constructor(api: ApiClient, path: string, selector: string, handler: ReflectorHandler<T>) {
+  constructor(api: KubernetesApi, path: string, selector: string, handler: ReflectorHandler<T>) {
     this.api = api;
     this.path = path;
     this.selector = selector;
@@ -75,19 +74,17 @@ export class Reflector<T extends ApiObject> {
       `resourceVersion=${this.version ?? ''}`,
       ...(this.selector === '' ? [] : [this.selector]),
     ];
-    await this.api.follow(`${this.path}?${parameters.join('&')}`, idleMs, signal, (line) => {
-      this.accept(JSON.parse(line) as WatchEvent<T>);
+    const accept = (type: string, object: unknown): void => {
+      this.accept(type, object as T);
       onProgress();
-    });
+    };
+    await this.api.watch(`${this.path}?${parameters.join('&')}`, signal, accept, idleMs);
   }
 
-  private accept(event: WatchEvent<T>): void {
-    if (event.type === 'ERROR') {
-      throw new ApiError(event.object.code ?? 500, event.object.message ?? 'the watch failed');
-    }
-    if (event.type === 'ADDED' || event.type === 'MODIFIED') this.change(event.object);
-    if (event.type === 'DELETED') this.remove(event.object);
-    this.version = event.object.metadata.resourceVersion;
+  private accept(type: string, object: T): void {
+    if (type === 'ADDED' || type === 'MODIFIED') this.change(object);
+    if (type === 'DELETED') this.remove(object);
+    this.version = object.metadata.resourceVersion;
   }
 
   private change(object: T): void {
