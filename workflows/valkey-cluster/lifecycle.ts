@@ -1,7 +1,6 @@
-import { blocked, allowed, type Guard } from '../shared/guards.ts';
 import type { Lifecycle, View } from '../shared/lifecycle.ts';
 import { KIND, LIFECYCLE, type ValkeyTypes } from './contract.ts';
-import type { ValkeyCommand, ValkeyPlan } from './domain/commands.ts';
+import type { ValkeyPlan } from './domain/commands.ts';
 import { buildConditions } from './domain/conditions.ts';
 import { GUARDS } from './domain/guards.ts';
 import { describeLoss } from './domain/loss.ts';
@@ -11,6 +10,7 @@ import { refusePhaseEvent, phaseFacts } from './domain/phase-guards.ts';
 import { PHASE_TABLE, type Event, type Phase } from './domain/phases.ts';
 import { planValkeyCluster } from './domain/plan.ts';
 import { templateHash } from './domain/pod-template.ts';
+import { countSlots, SLOT_COUNT } from './domain/slots.ts';
 import { buildStatus } from './domain/status.ts';
 import { identityOf } from './performers.ts';
 
@@ -18,34 +18,21 @@ import { identityOf } from './performers.ts';
 const OPERATIONS: Readonly<Record<string, string>> = {
   create: 'createValkeyCluster',
   heal: 'healValkeyCluster',
+  'scale-up': 'scaleUpValkeyCluster',
+  'scale-down': 'scaleDownValkeyCluster',
+  'change-replicas': 'changeValkeyReplicas',
+  scale: 'scaleValkeyCluster',
+  rebalance: 'rebalanceValkeyCluster',
+  restart: 'restartValkeyCluster',
   delete: 'deleteValkeyCluster',
 };
 
-const PERFORMED: ReadonlySet<ValkeyCommand['kind']> = new Set([
-  'CreateShard',
-  'AwaitPods',
-  'MeetNode',
-  'AssignSlots',
-  'AttachReplica',
-  'ForgetNode',
-  'RemoveShard',
-  'RestartPod',
-  'VerifyHealth',
+/** Phases in which slots may be on their way; a superseded or cancelled change is left in the last of them. */
+const MOVING: ReadonlySet<string> = new Set<Phase>([
+  'RebalancingSlots',
+  'EvacuatingSlots',
+  'VerifyingClusterHealth',
 ]);
-
-/** A plan may be shown before this version can carry it out: it then waits, and says so. */
-const performed: Guard<ValkeyObservation, ValkeyCommand> = {
-  name: 'Performed',
-  judge(_, plan, step) {
-    if (step !== null || plan.steps.length === 0) return allowed;
-    const strange = plan.steps.find(({ kind }) => !PERFORMED.has(kind));
-    return OPERATIONS[plan.operation] !== undefined && strange === undefined
-      ? allowed
-      : blocked(
-          `${plan.operation} is planned, but this version does not carry it out yet: set the spec back, or do it by hand`,
-        );
-  },
-};
 
 /** A sharded Valkey cluster, all of its life. */
 export const valkeyLifecycle: Lifecycle<ValkeyTypes> = {
@@ -59,7 +46,7 @@ export const valkeyLifecycle: Lifecycle<ValkeyTypes> = {
     superseded: 'SpecChanged',
     cancelled: 'RecoveryInitiated',
   },
-  guards: [...GUARDS, performed],
+  guards: GUARDS,
   operations: OPERATIONS,
   observe: (port, ref) => port.act('what is there').observeValkeyCluster(ref),
   served: ({ cluster }) => ({
@@ -106,8 +93,19 @@ function planObserved(observed: ValkeyObservation, carriedOut: number | null): V
       templateHash: templateHash(cluster),
       appliedHash: appliedHash(cluster),
     },
-    { formed: carriedOut !== null },
+    { formed: carriedOut !== null, rebalance: wasInterrupted(observed, carriedOut) },
   );
+}
+
+/**
+ * Whether a change of masters was left half-way: its wish is not carried out, and it was in the middle of it, or some
+ * shard holds far less than its share. An uneven cluster that nobody asked to change is left as it is.
+ */
+function wasInterrupted({ cluster, nodes }: ValkeyObservation, carriedOut: number | null): boolean {
+  if (carriedOut === null || carriedOut === cluster.generation) return false;
+  const held = nodes.filter((node) => node.role === 'master').map((node) => countSlots(node.slots));
+  const little = SLOT_COUNT / cluster.spec.masters / 2;
+  return MOVING.has(cluster.phase ?? '') || held.some((slots) => 0 < slots && slots < little);
 }
 
 /** With nothing to do, a cluster is what it is found to be. */

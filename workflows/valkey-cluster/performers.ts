@@ -38,7 +38,7 @@ export const performersOf = (
 
   async AwaitPods({ shards, pods }, summary) {
     const { namespace, name } = run.observed.cluster;
-    const selector = `${CLUSTER_LABEL}=${name},${SHARD_LABEL} in (${shards.join(',')})`;
+    const selector = podsOfShards(name, shards);
     await telling(run, run.port.wait(summary).awaitKubernetesPods({ namespace, selector, count: pods }));
   },
 
@@ -88,7 +88,8 @@ export const performersOf = (
   },
 
   async RemoveShard({ shard }, summary) {
-    const { cluster, shards, pods } = run.observed;
+    const { cluster, shards, pods, nodes } = run.observed;
+    if (!cluster.deleting) refuseServing(nodes.filter((node) => node.shard === shard));
     const fenced = (
       kind: string,
       of: readonly { shard: number; name: string; uid: string }[],
@@ -109,6 +110,10 @@ export const performersOf = (
     return run.port.wait(summary).deleteKubernetesObjects({ objects });
   },
 });
+
+/** Selects the pods of some shards of a cluster. */
+export const podsOfShards = (cluster: string, shards: readonly number[]): string =>
+  `${CLUSTER_LABEL}=${cluster},${SHARD_LABEL} in (${shards.join(',')})`;
 
 const LOOK_MS = { first: 10_000, last: 300_000 } as const;
 
@@ -198,7 +203,8 @@ export const identityOf = ({ cluster }: ValkeyObservation): ObjectIdentity => ({
   uid: cluster.uid,
 });
 
-async function applyObjects(
+/** Applies objects with their full intent, as the resource's own. */
+export async function applyObjects(
   run: ValkeyRun,
   objects: readonly ValkeyManifest[],
   summary: string,
@@ -213,14 +219,26 @@ async function applyObjects(
   });
 }
 
-function masterOf(observed: ValkeyObservation, shard: number): ValkeyNode {
+/** Whatever was planned, a pod whose node still serves slots is not taken away. */
+export function refuseServing(nodes: readonly ValkeyNode[]): void {
+  const serving = nodes.find((node) => node.slots.length > 0);
+  if (serving !== undefined)
+    throw failure('ValkeySlotBusy', `${serving.pod} was to leave, and still serves slots`);
+}
+
+/** The node that leads a shard, or is to. */
+export function masterOf(observed: ValkeyObservation, shard: number): ValkeyNode {
   const master = selectMasters(observed).get(shard);
   if (master === undefined)
     throw failure('ValkeyNotConverged', `shard ${shard} has no node that could lead it`);
   return master;
 }
 
-function serverOf(observed: ValkeyObservation, node: ValkeyNode): ReturnType<typeof serversOf>[number] {
+/** Where a node's server is, fenced by its pod. */
+export function serverOf(
+  observed: ValkeyObservation,
+  node: ValkeyNode,
+): ReturnType<typeof serversOf>[number] {
   const pod: ValkeyPod | undefined = observed.pods.find((one) => one.name === node.pod);
   const [server] = pod === undefined ? [] : serversOf([pod]);
   if (server === undefined) throw failure('ValkeyPodReplaced', `${node.pod} is not there any more`);

@@ -4,10 +4,17 @@ import type { Hint } from '../../../workflows/shared/messages.ts';
 import { runOperation, type Operation, type OperationInput } from '../../../workflows/shared/operation.ts';
 import type { EntityPort, OperationPort } from '../../../workflows/shared/port.ts';
 import { valkeyClusterId, type ValkeyTypes } from '../../../workflows/valkey-cluster/contract.ts';
+import { countSlots } from '../../../workflows/valkey-cluster/domain/slots.ts';
 import { DEFAULT_SPEC } from '../../../workflows/valkey-cluster/domain/spec-defaults.ts';
 import { valkeyLifecycle } from '../../../workflows/valkey-cluster/lifecycle.ts';
 import { create } from '../../../workflows/valkey-cluster/operations/create.ts';
 import { deleteCluster } from '../../../workflows/valkey-cluster/operations/delete.ts';
+import { scaleUp } from '../../../workflows/valkey-cluster/operations/scale-up.ts';
+import { scaleDown } from '../../../workflows/valkey-cluster/operations/scale-down.ts';
+import { changeReplicas } from '../../../workflows/valkey-cluster/operations/change-replicas.ts';
+import { scale } from '../../../workflows/valkey-cluster/operations/scale.ts';
+import { rebalance } from '../../../workflows/valkey-cluster/operations/rebalance.ts';
+import { restart } from '../../../workflows/valkey-cluster/operations/restart.ts';
 import { heal } from '../../../workflows/valkey-cluster/operations/heal.ts';
 import type { ActivityImplementation } from '../engine/attempts.ts';
 import { Engine, type EngineOptions } from '../engine/engine.ts';
@@ -46,6 +53,12 @@ const WORKFLOWS: Readonly<Record<string, WorkflowCode>> = {
     ),
   createValkeyCluster: operation(create),
   healValkeyCluster: operation(heal),
+  restartValkeyCluster: operation(restart),
+  rebalanceValkeyCluster: operation(rebalance),
+  scaleValkeyCluster: operation(scale),
+  changeValkeyReplicas: operation(changeReplicas),
+  scaleDownValkeyCluster: operation(scaleDown),
+  scaleUpValkeyCluster: operation(scaleUp),
   deleteValkeyCluster: operation(deleteCluster),
 };
 
@@ -72,6 +85,13 @@ function stage(options: Partial<EngineOptions> = {}) {
     );
   return { world, engine, hint, until, settles };
 }
+
+/** How many slots each shard serves, smallest first. */
+const sharesOf = (world: ValkeyWorld): readonly number[] =>
+  world.pods
+    .map((pod) => countSlots(world.server(pod.name).slots))
+    .filter((slots) => slots > 0)
+    .toSorted((a, b) => a - b);
 
 const condition = (world: ValkeyWorld, type: string) =>
   world.resource?.conditions.find((one) => one.type === type);
@@ -173,15 +193,84 @@ describe('a Valkey cluster', () => {
     expect(world.phases).toEqual(CREATION);
   });
 
-  it('says of a wish that cannot be carried out yet that it waits', async () => {
-    const { world, hint, settles, until } = stage();
+  it('scales up, down, and changes replicas through the phases of the specification', async () => {
+    const { world, hint, until, settles } = stage();
+    const carried = (generation: number): Promise<void> =>
+      until(
+        `generation ${generation} is carried out`,
+        () => world.resource?.status['observedGeneration'] === generation,
+      );
     hint(world.apply());
     await settles('Running');
+    world.phases.splice(0);
     hint(world.apply({ masters: 4 }));
-    await until('it says so', () =>
-      /does not carry it out yet/.test(condition(world, 'Progressing')?.message ?? ''),
-    );
-    expect(world.sets).toHaveLength(3);
+    await carried(2);
+    expect(world.phases).toEqual([
+      'ScalingUpStatefulSet',
+      'WaitingForNewPods',
+      'AddingNodesToCluster',
+      'RebalancingSlots',
+      'ConfiguringNewReplicas',
+      'VerifyingClusterHealth',
+      'Running',
+    ]);
+    expect(sharesOf(world)).toEqual([4096, 4096, 4096, 4096]);
+    world.phases.splice(0);
+    hint(world.apply({ masters: 3 }));
+    await carried(3);
+    expect(world.phases).toEqual([
+      'EvacuatingSlots',
+      'RemovingNodesFromCluster',
+      'ScalingDownStatefulSet',
+      'VerifyingClusterHealth',
+      'Running',
+    ]);
+    expect(sharesOf(world)).toEqual([5461, 5461, 5462]);
+    expect(world.pods).toHaveLength(6);
+    hint(world.apply({ replicasPerMaster: 2 }));
+    await carried(4);
+    expect(world.resource?.status).toMatchObject({ readyNodes: '9/9', readyReplicas: 6 });
+    world.phases.splice(0);
+    hint(world.apply());
+    await carried(5);
+    expect(world.phases).toEqual([
+      'RemovingNodesFromCluster',
+      'ScalingDownStatefulSet',
+      'VerifyingClusterHealth',
+      'Running',
+    ]);
+    expect(world.pods).toHaveLength(6);
+    hint(world.apply({ masters: 5, replicasPerMaster: 0 }));
+    await carried(6);
+    expect(world.pods).toHaveLength(5);
+    hint(world.apply({ masters: 3, replicasPerMaster: 2 }));
+    await carried(7);
+    expect(world.pods).toHaveLength(9);
+    expect(sharesOf(world)).toEqual([5461, 5461, 5462]);
+  });
+
+  it('restarts one pod after the other for a setting that only a restart changes', async () => {
+    const { world, hint, until, settles } = stage();
+    hint(world.apply());
+    await settles('Running');
+    const before = new Set(world.pods.map((pod) => pod.uid));
+    hint(world.apply({ resources: { requests: {}, limits: { memory: '2Gi' } } }));
+    await until('generation 2 is carried out', () => world.resource?.status['observedGeneration'] === 2);
+    expect(world.pods.filter((pod) => before.has(pod.uid))).toEqual([]);
+    expect(world.resource?.status).toMatchObject({ readyNodes: '6/6', assignedSlots: '16384/16384' });
+  });
+
+  it('follows wishes that overtake each other in the middle', async () => {
+    const { world, engine, hint, until, settles } = stage();
+    hint(world.apply());
+    await settles('Running');
+    for (const masters of [5, 4, 6]) {
+      hint(world.apply({ masters }));
+      await engine.until(() => false, 1_300);
+    }
+    await until('generation 4 is carried out', () => world.resource?.status['observedGeneration'] === 4);
+    expect(sharesOf(world).length).toBe(6);
+    expect(Math.max(...sharesOf(world)) - Math.min(...sharesOf(world))).toBeLessThanOrEqual(1);
   });
 
   it.each([0, 500, 900, 1_200, 60_000])(

@@ -124,9 +124,12 @@ export class ValkeyWorld {
     this.control(nowMs);
   }
 
-  /** The StatefulSet controller: pods that are missing come, with a new address. */
+  /** The StatefulSet controller: pods that are missing come, with a new address, and those beyond its number go. */
   control(nowMs: number): void {
     for (const set of this.sets) {
+      const surplus = (pod: WorldPod): boolean =>
+        pod.shard === set.shard && Number(pod.name.slice(set.name.length + 1)) >= set.replicas;
+      this.pods = this.pods.filter((pod) => !surplus(pod));
       for (let ordinal = 0; ordinal < set.replicas; ordinal += 1) {
         const name = `${set.name}-${ordinal}`;
         if (this.pods.some((pod) => pod.name === name)) continue;

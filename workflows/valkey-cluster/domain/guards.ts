@@ -23,6 +23,19 @@ const ofPlan = (name: string, judge: (facts: ValkeyFacts, plan: ValkeyPlan) => V
     step !== null || plan.steps.length === 0 || plan.operation === 'delete' ? allowed : judge(facts, plan),
 });
 
+/** One that is asked again just before each step that cannot be undone. */
+const ofPlanAndLastSteps = (
+  name: string,
+  judge: (facts: ValkeyFacts, plan: ValkeyPlan) => Verdict,
+): ValkeyGuard => {
+  const whole = ofPlan(name, judge);
+  return {
+    name,
+    judge: (facts, plan, step) =>
+      step === null || step.irreversible ? whole.judge(facts, plan, null) : allowed,
+  };
+};
+
 const has = (plan: ValkeyPlan, ...kinds: readonly ValkeyCommand['kind'][]): boolean =>
   plan.steps.some((step) => kinds.includes(step.kind));
 
@@ -51,7 +64,7 @@ export const GUARDS: readonly ValkeyGuard[] = [
     );
   }),
 
-  ofPlan('SlotsServedOnce', ({ nodes }) => {
+  ofPlanAndLastSteps('SlotsServedOnce', ({ nodes }) => {
     const doubled = countDoubled(nodes.map((node) => node.slots));
     return doubled === 0
       ? allowed
@@ -60,7 +73,7 @@ export const GUARDS: readonly ValkeyGuard[] = [
         });
   }),
 
-  ofPlan('SlotsCovered', ({ nodes }, plan) => {
+  ofPlanAndLastSteps('SlotsCovered', ({ nodes }, plan) => {
     if (!has(plan, 'MigrateSlots', 'HandOver', 'RestartPod', 'RemoveShard', 'RemoveReplica')) return allowed;
     if (plan.operation === 'create') return allowed;
     const gaps = missingRanges(nodes.flatMap((node) => node.slots));
@@ -69,7 +82,7 @@ export const GUARDS: readonly ValkeyGuard[] = [
     return blocked(message, { slots: countSlots(gaps) });
   }),
 
-  ofPlan('MajorityOfMasters', ({ nodes }, plan) => {
+  ofPlanAndLastSteps('MajorityOfMasters', ({ nodes }, plan) => {
     if (plan.operation === 'create' || !has(plan, 'MigrateSlots', 'HandOver', 'ForgetNode', 'RemoveShard')) {
       return allowed;
     }

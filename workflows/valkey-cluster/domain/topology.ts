@@ -52,7 +52,7 @@ export const membersOf = (view: ShardView): readonly ValkeyNode[] =>
   [...(view.master === null ? [] : [view.master]), ...view.replicas, ...view.strays].toSorted(byPod);
 
 /** The place of a pod in its StatefulSet; null when its name is not one that we gave. */
-export function ordinalOf(node: ValkeyNode): number | null {
+export function ordinalOf(node: Pick<ValkeyNode, 'pod' | 'shard'>): number | null {
   const match = /-(\d+)-(\d+)$/.exec(node.pod);
   return match !== null && Number(match[1]) === node.shard ? Number(match[2]) : null;
 }

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { useStack } from '../../../deploy/local/testing.ts';
+import { Audit, type AuditReport } from '../../valkey/audit.ts';
+import { ClusterWorld } from '../../valkey/cluster-world.ts';
+import { viewServers, wrongWith } from '../../valkey/server-view.ts';
+import { watchPhases } from './phase-watch.ts';
+
+const BASE = {
+  auth: { secretRef: { name: 'cache-auth' } },
+  persistence: { size: '64Mi', retention: 'Delete' },
+} as const;
+
+describe('a cluster that is written to all the while', () => {
+  let world: ClusterWorld;
+  beforeAll(async () => {
+    world = await ClusterWorld.create(await useStack());
+    await world.applyWithSecret(BASE);
+    await world.awaitPhase('Running');
+  });
+  afterAll(() => world.remove());
+
+  /** Applies a spec under load, and answers what the writers saw and which phases were shown. */
+  async function change(
+    spec: Readonly<Record<string, unknown>>,
+  ): Promise<{ readonly report: AuditReport; readonly phases: readonly string[] }> {
+    const audit = await Audit.start(world);
+    const watch = watchPhases(world);
+    try {
+      await world.apply({ ...BASE, ...spec });
+      await world.awaitPhase('Running');
+    } finally {
+      await watch.stop();
+      await audit.stop();
+    }
+    const [phases, report] = [await watch.stop(), await audit.stop()];
+    console.log(JSON.stringify({ spec, phases, ...report }));
+    return { report, phases };
+  }
+
+  function nothingIsLost(report: AuditReport): void {
+    expect(report).toMatchObject({ lost: [], wentBack: [] });
+    expect(report.writes).toBeGreaterThan(100);
+  }
+
+  /** A status that is overtaken by the next one is never written: some may be missing, none is out of order. */
+  function follows(phases: readonly string[], flow: readonly string[]): void {
+    const seen = phases.filter((phase, at) => !(at === 0 && phase === 'Running'));
+    expect(seen).toEqual(flow.filter((phase) => seen.includes(phase)));
+    expect(seen.at(-1)).toBe('Running');
+  }
+
+  const sharesOf = async (): Promise<readonly number[]> => {
+    const [first] = await viewServers(world);
+    return Object.values(first?.owners ?? {}).toSorted((a, b) => a - b);
+  };
+
+  it('grows from 3 to 4 masters', async () => {
+    const { report, phases } = await change({ masters: 4 });
+    nothingIsLost(report);
+    expect(await wrongWith(world, 4, 1)).toBeNull();
+    expect(await sharesOf()).toEqual([4096, 4096, 4096, 4096]);
+    follows(phases, [
+      'ScalingUpStatefulSet',
+      'WaitingForNewPods',
+      'AddingNodesToCluster',
+      'RebalancingSlots',
+      'ConfiguringNewReplicas',
+      'VerifyingClusterHealth',
+      'Running',
+    ]);
+  });
+
+  it('shrinks from 4 to 3 masters, and takes the pods and volumes of the fourth away', async () => {
+    const { report, phases } = await change({ masters: 3 });
+    nothingIsLost(report);
+    expect(await wrongWith(world, 3, 1)).toBeNull();
+    expect(await sharesOf()).toEqual([5461, 5461, 5462]);
+    expect(await world.list('statefulsets')).toHaveLength(3);
+    follows(phases, [
+      'EvacuatingSlots',
+      'RemovingNodesFromCluster',
+      'ScalingDownStatefulSet',
+      'VerifyingClusterHealth',
+      'Running',
+    ]);
+  });
+
+  it('gets a second replica for each master', async () => {
+    const { report } = await change({ replicasPerMaster: 2 });
+    nothingIsLost(report);
+    expect(await wrongWith(world, 3, 2)).toBeNull();
+  });
+
+  it('gives the second replicas up again', async () => {
+    const { report, phases } = await change({ replicasPerMaster: 1 });
+    nothingIsLost(report);
+    expect(await wrongWith(world, 3, 1)).toBeNull();
+    follows(phases, [
+      'RemovingNodesFromCluster',
+      'ScalingDownStatefulSet',
+      'VerifyingClusterHealth',
+      'Running',
+    ]);
+  });
+
+  it('restarts every pod for a changed field, one after the other', async () => {
+    const before = new Set((await world.list('pods')).map((pod) => pod.metadata.uid));
+    const { report } = await change({ resources: { limits: { memory: '512Mi' } } });
+    nothingIsLost(report);
+    expect(await wrongWith(world, 3, 1)).toBeNull();
+    const after = (await world.list('pods')).map((pod) => pod.metadata.uid);
+    expect(after.filter((uid) => before.has(uid))).toEqual([]);
+  });
+});

@@ -1,0 +1,212 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Cluster } from 'iovalkey';
+import { CLIENT_PORT } from '../../workflows/valkey-cluster/domain/names.ts';
+import type { ClusterWorld } from './cluster-world.ts';
+import { keySlot } from './key-slot.ts';
+import { ipOf } from './server-view.ts';
+
+/** What became of everything that was written while something else went on. */
+export interface AuditReport {
+  /** Writes that the servers acknowledged. */
+  readonly writes: number;
+  /** Those of them that a replica had too, by `WAIT`. */
+  readonly confirmed: number;
+  readonly reads: number;
+  readonly seconds: number;
+  readonly errors: Readonly<Record<string, number>>;
+  /** The longest time in which no write to a sixteenth of the slots was acknowledged, for each sixteenth. */
+  readonly gapsMs: readonly number[];
+  readonly longestGapMs: number;
+  /** Writes that are not there: of those that count, and of those that a killed master may have lost. */
+  readonly lost: readonly string[];
+  readonly lostUnconfirmed: number;
+  readonly wentBack: readonly string[];
+}
+
+export interface AuditOptions {
+  readonly connections?: number;
+  /** Waits for so many replicas after each write, and holds only such writes to be there at the end. */
+  readonly confirmedBy?: number;
+}
+
+const RANGES = 16;
+const RANGE_SLOTS = 16_384 / RANGES;
+const COUNTERS = 64;
+const CONFIRM_MS = 500;
+const READ_EVERY = 8;
+const VERIFY_AT_ONCE = 64;
+
+interface Written {
+  readonly key: string;
+  readonly value: string;
+  readonly confirmed: boolean;
+}
+
+/** Writers and readers on a live cluster, each with a client of its own that follows redirections. */
+export class Audit {
+  readonly #clients: readonly Cluster[];
+  readonly #confirmedBy: number;
+  readonly #written: Written[] = [];
+  readonly #counters = new Map<string, { value: number; confirmed: boolean }>();
+  readonly #wentBack: string[] = [];
+  readonly #missed: string[] = [];
+  readonly #errors: Record<string, number> = {};
+  readonly #lastAckMs: number[];
+  readonly #gapsMs: number[] = Array.from({ length: RANGES }, () => 0);
+  readonly #startedMs = performance.now();
+  readonly #running: Promise<unknown>;
+  #reads = 0;
+  #ended = false;
+  #report: Promise<AuditReport> | null = null;
+
+  private constructor(clients: readonly Cluster[], confirmedBy: number) {
+    this.#clients = clients;
+    this.#confirmedBy = confirmedBy;
+    this.#lastAckMs = Array.from({ length: RANGES }, () => this.#startedMs);
+    this.#running = Promise.all(clients.map((client, at) => this.#work(client, at)));
+  }
+
+  static async start(
+    world: ClusterWorld,
+    { connections = 8, confirmedBy = 0 }: AuditOptions = {},
+  ): Promise<Audit> {
+    const hosts = (await world.list('pods')).flatMap((pod) => ipOf(pod) ?? []);
+    const clients = Array.from({ length: connections }, () => connectCluster(world, hosts));
+    await Promise.all(clients.map((client) => client.connect()));
+    return new Audit(clients, confirmedBy);
+  }
+
+  /** Ends the writers, and looks for everything that they were told is written; again it answers the same. */
+  stop(): Promise<AuditReport> {
+    this.#report ??= this.#end();
+    return this.#report;
+  }
+
+  async #end(): Promise<AuditReport> {
+    this.#ended = true;
+    await this.#running;
+    this.#gapsMs.forEach((_, range) => this.#acknowledged(range));
+    const seconds = (performance.now() - this.#startedMs) / 1_000;
+    const missing = await this.#verify();
+    for (const client of this.#clients) client.disconnect();
+    const counts = (one: Written): boolean => this.#confirmedBy === 0 || one.confirmed;
+    return {
+      writes: this.#written.length,
+      confirmed: this.#written.filter((one) => one.confirmed).length,
+      reads: this.#reads,
+      seconds: Math.round(seconds * 10) / 10,
+      errors: this.#errors,
+      gapsMs: this.#gapsMs.map(Math.round),
+      longestGapMs: Math.round(Math.max(...this.#gapsMs)),
+      lost: [...this.#missed, ...missing.filter(counts).map(({ key }) => key)],
+      lostUnconfirmed: missing.filter((one) => !counts(one)).length,
+      wentBack: this.#wentBack,
+    };
+  }
+
+  async #work(client: Cluster, writer: number): Promise<void> {
+    for (let turn = 0; !this.#ended; turn += 1) {
+      try {
+        if (turn % 2 === 0) await this.#writeKey(client, writer, turn);
+        else await this.#count(client, writer, turn);
+        if (turn % READ_EVERY === 0) await this.#readBack(client, writer);
+      } catch (error) {
+        const kind = kindOf(error);
+        this.#errors[kind] = (this.#errors[kind] ?? 0) + 1;
+        await sleep(10);
+      }
+    }
+  }
+
+  async #writeKey(client: Cluster, writer: number, turn: number): Promise<void> {
+    const key = `unique:{${writer}-${turn}}`;
+    const value = `${writer}/${turn}`;
+    const { confirmed } = await this.#send(client, 'set', key, value);
+    this.#written.push({ key, value, confirmed });
+    this.#acknowledged(Math.floor(keySlot(key) / RANGE_SLOTS));
+  }
+
+  async #count(client: Cluster, writer: number, turn: number): Promise<void> {
+    const key = `counter:{${writer}-${(turn * 7) % COUNTERS}}`;
+    const { answer, confirmed } = await this.#send(client, 'incr', key);
+    const value = Number(answer);
+    const before = this.#counters.get(key);
+    const binding = before !== undefined && (this.#confirmedBy === 0 || before.confirmed);
+    if (binding && value <= before.value) this.#wentBack.push(`${key}: ${before.value}, then ${value}`);
+    this.#counters.set(key, { value, confirmed });
+    this.#acknowledged(Math.floor(keySlot(key) / RANGE_SLOTS));
+  }
+
+  async #readBack(client: Cluster, writer: number): Promise<void> {
+    const own = this.#written[(this.#written.length * (writer + 1)) >> 4];
+    if (own === undefined || (this.#confirmedBy > 0 && !own.confirmed)) return;
+    this.#reads += 1;
+    if ((await client.get(own.key)) !== own.value) this.#missed.push(`${own.key} (while running)`);
+  }
+
+  /** A write, its name as the client knows it, or it would not find the key; and on the same connection the question how many replicas have it. */
+  async #send(
+    client: Cluster,
+    ...command: readonly [string, string, ...string[]]
+  ): Promise<{ readonly answer: unknown; readonly confirmed: boolean }> {
+    const [name, ...args] = command;
+    if (this.#confirmedBy === 0) return { answer: await client.call(name, ...args), confirmed: false };
+    const wait = ['wait', String(this.#confirmedBy), String(CONFIRM_MS)] as const;
+    const answers = await client.pipeline([[name, ...args], [...wait]]).exec();
+    const [[failed, answer] = [new Error('no answer')], [, replicas] = []] = answers ?? [];
+    if (failed !== null && failed !== undefined) throw failed;
+    return { answer, confirmed: Number(replicas ?? 0) >= this.#confirmedBy };
+  }
+
+  #acknowledged(range: number): void {
+    const nowMs = performance.now();
+    this.#gapsMs[range] = Math.max(this.#gapsMs[range] ?? 0, nowMs - (this.#lastAckMs[range] ?? nowMs));
+    this.#lastAckMs[range] = nowMs;
+  }
+
+  /** Answers the writes that are not there, counters that are behind their last acknowledged value among them. */
+  async #verify(): Promise<readonly Written[]> {
+    const all = [
+      ...this.#written.map((one) => ({ ...one, holds: (found: string) => found === one.value })),
+      ...[...this.#counters].map(([key, { value, confirmed }]) => ({
+        key,
+        value: String(value),
+        confirmed,
+        holds: (found: string) => Number(found) >= value,
+      })),
+    ];
+    const missing: Written[] = [];
+    for (let at = 0; at < all.length; at += VERIFY_AT_ONCE) {
+      const batch = all.slice(at, at + VERIFY_AT_ONCE);
+      const found = await Promise.all(batch.map(async ({ key }) => this.#clients[0]?.get(key)));
+      batch.forEach((one, index) => {
+        const text = found[index];
+        if (text === null || text === undefined || !one.holds(text)) missing.push(one);
+      });
+    }
+    return missing;
+  }
+}
+
+function connectCluster(world: ClusterWorld, hosts: readonly string[]): Cluster {
+  const client = new Cluster(
+    hosts.map((host) => ({ host, port: CLIENT_PORT })),
+    {
+      lazyConnect: true,
+      redisOptions: { password: world.password, connectTimeout: 2_000, commandTimeout: 10_000 },
+      slotsRefreshInterval: 2_000,
+      retryDelayOnFailover: 50,
+      retryDelayOnClusterDown: 50,
+      retryDelayOnTryAgain: 20,
+      maxRedirections: 64,
+    },
+  );
+  client.on('error', () => {}); // The rejected command tells.
+  return client;
+}
+
+/** `MOVED`, `CLUSTERDOWN`, or what the client calls it. */
+const kindOf = (error: unknown): string =>
+  error instanceof Error
+    ? (/^[A-Z]+(?= )/.exec(error.message)?.[0] ?? error.message.slice(0, 60))
+    : String(error);

@@ -1,0 +1,36 @@
+import { runOperation, type Operation, type OperationInput } from '../../shared/operation.ts';
+import type { OperationResult } from '../../shared/messages.ts';
+import { operationPort } from '../../shared/temporal-port.ts';
+import { partsOf } from '../change-performers.ts';
+import type { ValkeyTypes } from '../contract.ts';
+import { begin, growCluster, mendNodes, rebalanceSlots, removeNodes, verifyCluster } from '../flows.ts';
+import { valkeyLifecycle } from '../lifecycle.ts';
+
+/** The same masters with more replicas, or with fewer. */
+export const changeReplicas: Operation<ValkeyTypes> = {
+  name: 'change-replicas',
+  interruptible: ['AwaitPods', 'AttachReplica', 'MigrateSlots', 'VerifyHealth'],
+  parts: partsOf,
+
+  async run(run) {
+    const shrinks = run.input.plan.steps.some((step) => step.kind === 'RemoveReplica');
+    if (shrinks) {
+      begin(run, 'ReplicaScaleDownDetected');
+      await mendNodes(run);
+      await removeNodes(run);
+    } else {
+      await growCluster(run);
+      await rebalanceSlots(run);
+    }
+    await verifyCluster(run);
+  },
+};
+
+/** The workflow of one change of replicas. */
+export const changeValkeyReplicas = (input: OperationInput<ValkeyTypes>): Promise<OperationResult> =>
+  runOperation(
+    operationPort<ValkeyTypes['activities']>(input.tuning),
+    valkeyLifecycle,
+    changeReplicas,
+    input,
+  );

@@ -1,0 +1,28 @@
+import { runOperation, type Operation, type OperationInput } from '../../shared/operation.ts';
+import type { OperationResult } from '../../shared/messages.ts';
+import { operationPort } from '../../shared/temporal-port.ts';
+import { partsOf } from '../change-performers.ts';
+import type { ValkeyTypes } from '../contract.ts';
+import { growCluster, rebalanceSlots, verifyCluster } from '../flows.ts';
+import { performersOf } from '../performers.ts';
+import { valkeyLifecycle } from '../lifecycle.ts';
+
+/** More masters: new shards come with their replicas, and take their share of the slots. */
+export const scaleUp: Operation<ValkeyTypes> = {
+  name: 'scale-up',
+  interruptible: ['AwaitPods', 'AttachReplica', 'MigrateSlots', 'VerifyHealth'],
+  parts: partsOf,
+
+  async run(run) {
+    await growCluster(run);
+    await rebalanceSlots(run);
+    // Members of an earlier life, without a pod and without a slot.
+    const { ForgetNode } = performersOf(run);
+    await run.perform({ ForgetNode });
+    await verifyCluster(run);
+  },
+};
+
+/** The workflow of one scale-up. */
+export const scaleUpValkeyCluster = (input: OperationInput<ValkeyTypes>): Promise<OperationResult> =>
+  runOperation(operationPort<ValkeyTypes['activities']>(input.tuning), valkeyLifecycle, scaleUp, input);
