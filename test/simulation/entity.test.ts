@@ -122,6 +122,27 @@ describe('waiting', () => {
     expect(theatre.world.state.writes).toHaveLength(2);
   });
 
+  it('goes on by itself when what it found wrong with the wish is put right', async () => {
+    const missing = {
+      code: 'DependencyMissing',
+      class: 'validation',
+      message: 'there is no Secret',
+    } as const;
+    const { row, theatre } = open({
+      workflows: simulatedWorkflows({ ...lampRow, lost: (seen) => (seen.reader ? missing : null) }),
+    });
+    theatre.world.apply(row.ref, { wanted: 1, reader: true });
+    await theatre.hint(row.ref);
+    await row.untilWaiting('change');
+    expect(row.row?.status).toMatchObject({
+      phase: 'Failed',
+      message: 'DependencyMissing: there is no Secret',
+    });
+    // Nobody tells of it.
+    theatre.world.apply(row.ref, { reader: false });
+    await row.untilLit(1);
+  });
+
   it('says that it cannot see, and sees again', async () => {
     const { row, theatre } = open();
     row.fail('observeLampRow', 'KubernetesForbidden', 'no right to look', 2);

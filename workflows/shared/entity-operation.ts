@@ -1,7 +1,43 @@
 import type { EntityDesk } from './entity-desk.ts';
-import type { Served } from './lifecycle.ts';
-import type { OperationResult, Stop } from './messages.ts';
-import type { Child, EntityPort } from './port.ts';
+import type { EntityState, Seen } from './entity-state.ts';
+import type { Failure } from './failure-codes.ts';
+import { failureOf, resultOf } from './failures.ts';
+import type { Lifecycle, LifecycleTypes, Served } from './lifecycle.ts';
+import type { Carried } from './memory.ts';
+import { operationId, type OperationResult, type ResourceRef, type Stop } from './messages.ts';
+import type { OperationInput, Tuning } from './operation.ts';
+import type { Json } from './plan.ts';
+import type { Child, ChildStart, EntityPort } from './port.ts';
+
+/** How the operation of a plan is started. */
+export function buildOperation<T extends LifecycleTypes>(
+  entity: string,
+  lifecycle: Lifecycle<T>,
+  { ref, tuning }: { readonly ref: ResourceRef; readonly tuning?: Tuning },
+  { phase, carried }: EntityState<T>,
+  { observed, served, plan }: Seen<T>,
+  turn: number,
+): ChildStart {
+  const workflowType = lifecycle.operations[plan.operation];
+  if (workflowType === undefined) throw new Error(`${lifecycle.name} has no operation ${plan.operation}`);
+  const { carriedOut } = carried;
+  const input: OperationInput<T> = {
+    ref,
+    served,
+    plan,
+    phase,
+    observed,
+    carriedOut,
+    ...(tuning === undefined ? {} : { tuning }),
+  };
+  return {
+    workflowType,
+    workflowId: operationId(entity, plan.operation, { ...served, turn }),
+    summary: lifecycle.summary(observed, plan),
+    input: input as unknown as Json,
+    indexed: { kind: lifecycle.kind, ref, phase, operation: plan.operation },
+  };
+}
 
 /** How an operation ended, and whether a person had asked for that. */
 export type OperationEnd = ({ readonly result: OperationResult } | { readonly error: unknown }) & {
@@ -49,3 +85,53 @@ export function superviseOperation(
     }
   });
 }
+
+/** What follows from an operation's end, purely: what is remembered of it, and the failure to act on, if there is one. */
+export function concludeOperation(
+  end: OperationEnd,
+  { served, plan }: Pick<Seen<LifecycleTypes>, 'served' | 'plan'>,
+  carried: Carried,
+): {
+  readonly remember: Partial<Carried>;
+  readonly failure: Failure | null;
+  readonly outcome: OperationResult['outcome'];
+  readonly message: string;
+} {
+  const result = 'result' in end ? end.result : resultOf(end.error);
+  const failed = 'result' in end ? shortcoming(end.result, plan.hash, carried) : causeOf(end.error);
+  const outcome = result?.outcome ?? 'cancelled';
+  const message = result?.message ?? failed?.message ?? outcome;
+  const cancelled = end.cancelAsked ?? (outcome === 'cancelled' ? message : null);
+  const failure = failed?.code === 'Cancelled' ? null : failed;
+  return {
+    remember: {
+      // An operation that was ended from outside left no word: only the resource says how far it came.
+      phase: result === null ? null : result.phase,
+      last: result ?? carried.last,
+      lastDone: outcome === 'done' ? plan.hash : null,
+      ...(cancelled === null || outcome === 'done'
+        ? {}
+        : { declined: { generation: served.generation, operation: plan.operation, reason: cancelled } }),
+      ...(failure === null ? { failed: null } : {}),
+    },
+    failure,
+    outcome,
+    message,
+  };
+}
+
+/** What is wrong with an operation that did not fail: it met a closed guard, or it changed nothing. */
+function shortcoming(result: OperationResult, hash: string, carried: Carried): Failure | null {
+  if (result.outcome === 'blocked') return { code: 'GuardBlocked', class: 'stale', message: result.message };
+  if (result.outcome !== 'done' || carried.lastDone !== hash) return null;
+  const message = `${result.operation} was carried out, and the same plan is needed again`;
+  return { code: 'NoProgress', class: 'stale', message };
+}
+
+/** Why an operation failed; what has no name is a defect that has happened already, and no fix undoes that. */
+const causeOf = (error: unknown): Failure =>
+  failureOf(error) ?? {
+    code: 'Defect',
+    class: 'permanent',
+    message: error instanceof Error ? error.message : String(error),
+  };

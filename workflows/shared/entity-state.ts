@@ -60,8 +60,8 @@ export class EntityState<T extends LifecycleTypes> {
   }
 
   /** Remembers a failure; one that waits for a person enters the failed phase. Gives what to say of it. */
-  fail(served: Served, failed: Failure, nowMs: number): string {
-    const next = rememberFailure(this.#carried, served, failed, nowMs);
+  fail(served: Served, failed: Failure, nowMs: number, found: boolean): string {
+    const next = { ...rememberFailure(this.#carried, served, failed, nowMs), found };
     const message = `${failed.code}: ${failed.message}`;
     const entered = this.#carried.failed?.entered ?? false;
     this.remember({ failed: { ...next, entered } });

@@ -1,19 +1,22 @@
 import { EntityDesk } from './entity-desk.ts';
-import { superviseOperation, type OperationEnd } from './entity-operation.ts';
+import {
+  buildOperation,
+  concludeOperation,
+  superviseOperation,
+  type OperationEnd,
+} from './entity-operation.ts';
 import { EntityState, type Seen } from './entity-state.ts';
 import { EntityVoice } from './entity-voice.ts';
 import type { Failure } from './failure-codes.ts';
-import { failure, failureOf, resultOf } from './failures.ts';
+import { failure, failureOf } from './failures.ts';
 import type { Lifecycle, LifecycleTypes } from './lifecycle.ts';
 import type { Carried } from './memory.ts';
-import { entityId, operationId, type OperationResult, type ResourceRef } from './messages.ts';
-import type { OperationInput, Tuning } from './operation.ts';
+import { entityId, type OperationResult, type ResourceRef } from './messages.ts';
+import type { Tuning } from './operation.ts';
 import type { Json } from './plan.ts';
 import { planned, refuseWrongRef } from './planning.ts';
-import type { ChildStart, EntityPort } from './port.ts';
+import type { EntityPort } from './port.ts';
 import { decideTurn, type Decision, type WaitOn } from './turn.ts';
-
-export { runPlan } from './planning.ts';
 
 /** What an entity is started with: `{"ref": {"namespace": …, "name": …}}` is all that a person types. */
 export interface EntityInput {
@@ -120,7 +123,7 @@ class Entity<T extends LifecycleTypes> {
       if (decision.do !== 'wait' || decision.on !== 'guard') this.#blockedInARow = 0;
       if (decision.do === 'rest') await this.#rest(seen);
       if (decision.do === 'operate') await this.#operate(seen);
-      if (decision.do === 'fail') await this.#fail(seen, decision.failure);
+      if (decision.do === 'fail') await this.#fail(seen, decision.failure, true);
       if (decision.do === 'wait') await this.#wait(seen, decision);
     } catch (error) {
       const failed = failureOf(error);
@@ -144,8 +147,13 @@ class Entity<T extends LifecycleTypes> {
     });
     const message = paused === null ? '' : `paused: ${paused.reason}`;
     await this.#voice.report(state.view(seen, { message, reason: 'Settled' }));
-    const driftMs = (this.#input.tuning?.driftMs ?? DRIFT_MS) * (1 + DRIFT_JITTER * this.#port.random());
-    await this.#idle('drift', 'as desired; looks again for drift', () => this.#desk.hinted, driftMs);
+    const hinted = (): boolean => this.#desk.hinted;
+    await this.#idle('drift', 'as desired; looks again for drift', hinted, this.#driftMs());
+  }
+
+  /** When to look again unasked, a little different each time, so that entities that began together do not stay together. */
+  #driftMs(): number {
+    return (this.#input.tuning?.driftMs ?? DRIFT_MS) * (1 + DRIFT_JITTER * this.#port.random());
   }
 
   async #wait(seen: Seen<T>, decision: Extract<Decision, { readonly do: 'wait' }>): Promise<void> {
@@ -167,9 +175,12 @@ class Entity<T extends LifecycleTypes> {
       this.#port.measures.guardBlocked({ lifecycle: this.#lifecycle.name, guard });
       return this.#idle(on, message, () => this.#desk.hinted, lookAgainMs(this.#blockedInARow));
     }
+    // What a look has found, another look may find gone: looking does no harm.
+    const found = on === 'change' && (this.#state.carried.failed?.found ?? false);
     // Our own status writes cause hints. After a failure they must not wake us: only a newer wish or a person does.
-    const wakes = held ? () => this.#desk.hinted : () => this.#desk.woken(seen.served);
-    await this.#idle(on, message, wakes, untilMs === null ? null : untilMs - this.#port.nowMs());
+    const wakes = held || found ? () => this.#desk.hinted : () => this.#desk.woken(seen.served);
+    const endMs = untilMs === null ? null : untilMs - this.#port.nowMs();
+    await this.#idle(on, message, wakes, found ? this.#driftMs() : endMs);
   }
 
   /** Waits between two turns, and says so. A history that has grown too long ends the wait, but no deadline that is remembered. */
@@ -193,7 +204,14 @@ class Entity<T extends LifecycleTypes> {
   async #operate(seen: Seen<T>): Promise<void> {
     this.#state.recover();
     const turn = this.#state.carried.turns + 1;
-    const start = this.#operation(seen, turn);
+    const start = buildOperation(
+      this.#port.workflowId,
+      this.#lifecycle,
+      this.#input,
+      this.#state,
+      seen,
+      turn,
+    );
     this.#voice.handOver(start.summary, start.workflowId, start.indexed);
     const child = await this.#port.startChild(start);
     // Only now: an operation of this id that still ran would be met again, and not passed by.
@@ -211,57 +229,21 @@ class Entity<T extends LifecycleTypes> {
     await this.#conclude(seen, end);
   }
 
-  #operation({ observed, served, plan }: Seen<T>, turn: number): ChildStart {
-    const { ref, tuning } = this.#input;
-    const { phase, carried } = this.#state;
-    const workflowType = this.#lifecycle.operations[plan.operation];
-    if (workflowType === undefined)
-      throw new Error(`${this.#lifecycle.name} has no operation ${plan.operation}`);
-    const input: OperationInput<T> = {
-      ref,
-      served,
-      plan,
-      phase,
-      observed,
-      carriedOut: carried.carriedOut,
-      ...(tuning === undefined ? {} : { tuning }),
-    };
-    return {
-      workflowType,
-      workflowId: operationId(this.#port.workflowId, plan.operation, { ...served, turn }),
-      summary: this.#lifecycle.summary(observed, plan),
-      input: input as unknown as Json,
-      indexed: { kind: this.#lifecycle.kind, ref, phase, operation: plan.operation },
-    };
-  }
-
   async #conclude(seen: Seen<T>, end: OperationEnd): Promise<void> {
-    const { served, plan } = seen;
     const state = this.#state;
-    const result = 'result' in end ? end.result : resultOf(end.error);
-    const failed = 'result' in end ? shortcoming(end.result, plan.hash, state.carried) : causeOf(end.error);
-    const done = result?.outcome === 'done';
-    const outcome = result?.outcome ?? 'cancelled';
-    const message = result?.message ?? failed?.message ?? outcome;
-    // An operation that was ended from outside left no word: only the resource says how far it came.
-    const phase = result === null ? null : result.phase;
-    state.remember({ phase, last: result ?? state.carried.last, lastDone: done ? plan.hash : null });
-    const cancelled = end.cancelAsked ?? (outcome === 'cancelled' ? message : null);
-    if (cancelled !== null && !done) {
-      const { generation } = served;
-      state.remember({ declined: { generation, operation: plan.operation, reason: cancelled } });
-    }
-    if (failed !== null && failed.code !== 'Cancelled') return this.#fail(seen, failed);
-    state.remember({ failed: null });
+    const conclusion = concludeOperation(end, seen, state.carried);
+    state.remember(conclusion.remember);
+    if (conclusion.failure !== null) return this.#fail(seen, conclusion.failure);
+    const { outcome, message } = conclusion;
     await this.#voice.announce(state.view(seen, { message, reason: EVENT_REASONS[outcome] }), {
-      type: done ? 'Normal' : 'Warning',
+      type: outcome === 'done' ? 'Normal' : 'Warning',
       reason: EVENT_REASONS[outcome],
-      message: `${plan.operation}: ${message}`,
+      message: `${seen.plan.operation}: ${message}`,
     });
   }
 
-  async #fail(seen: Seen<T>, failed: Failure): Promise<void> {
-    const message = this.#state.fail(seen.served, failed, this.#port.nowMs());
+  async #fail(seen: Seen<T>, failed: Failure, found = false): Promise<void> {
+    const message = this.#state.fail(seen.served, failed, this.#port.nowMs(), found);
     const view = this.#state.view(seen, { message, reason: failed.code, failure: failed });
     await this.#voice.report(view);
     await this.#voice.announce(view, { type: 'Warning', reason: failed.code, message });
@@ -287,22 +269,6 @@ class Entity<T extends LifecycleTypes> {
     return 'afresh';
   }
 }
-
-/** What is wrong with an operation that did not fail: it met a closed guard, or it changed nothing. */
-function shortcoming(result: OperationResult, hash: string, carried: Carried): Failure | null {
-  if (result.outcome === 'blocked') return { code: 'GuardBlocked', class: 'stale', message: result.message };
-  if (result.outcome !== 'done' || carried.lastDone !== hash) return null;
-  const message = `${result.operation} was carried out, and the same plan is needed again`;
-  return { code: 'NoProgress', class: 'stale', message };
-}
-
-/** Why an operation failed; what has no name cannot be undone by a fix any more, so a person is told. */
-const causeOf = (error: unknown): Failure =>
-  failureOf(error) ?? {
-    code: 'Defect',
-    class: 'permanent',
-    message: error instanceof Error ? error.message : String(error),
-  };
 
 function refuseWrongInput(workflowId: string, lifecycle: string, input: EntityInput): void {
   const own = entityId(lifecycle, refuseWrongRef(input));

@@ -53,7 +53,7 @@ export const operationFailed = (failed: Failure, result: OperationResult): Appli
     message: failed.message,
     type: failed.code,
     nonRetryable: true,
-    details: [{ ...result, failure: { code: failed.code, message: failed.message } }],
+    details: [result],
   });
 
 /** The result that a failed operation left in its failure, if it came that far. */

@@ -36,6 +36,8 @@ export interface Failed {
   readonly inARow: number;
   readonly after: AfterFailure;
   readonly untilMs: number | null;
+  /** Whether a look at the world found it, so that another look may find it gone. */
+  readonly found: boolean;
   /** Whether the failed phase was entered, which has to be left again. */
   readonly entered: boolean;
 }
@@ -83,6 +85,7 @@ export function rememberFailure(carried: Carried, served: Served, failure: Failu
     inARow,
     after,
     untilMs: after.next === 'back-off' ? nowMs + after.delayMs : null,
+    found: false,
     entered: false,
   };
 }

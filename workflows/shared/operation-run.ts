@@ -8,6 +8,7 @@ import type { Facts, PlanEnvelope, Step } from './plan.ts';
 import type { OperationPort } from './port.ts';
 import { Progress, renderTicks, secondsByKind } from './progress.ts';
 import { Reporter } from './reporter.ts';
+import { endOrLetGo, gravest, LetGo, Stopped } from './stopping.ts';
 import { transition } from './transitions.ts';
 
 /** What an operation is started with: all of it JSON, all of it readable in the Web UI. */
@@ -50,18 +51,6 @@ export type Performers<T extends LifecycleTypes, Kind extends T['command']['kind
     summary: string,
   ) => Promise<Facts | void>;
 };
-
-/** Thrown inside a run to leave it at a safe point; never leaves the runner. */
-export class Stopped extends Error {
-  readonly stop: Stop;
-  constructor(stop: Stop) {
-    super(stop.reason);
-    this.stop = stop;
-  }
-}
-
-/** Thrown by a wait that was let go because a step beside it failed, which is what is told. */
-class LetGo extends Error {}
 
 /** The steps of a group that run side by side. */
 interface Company {
@@ -246,25 +235,8 @@ export class OperationRun<T extends LifecycleTypes> {
   /** Lets go of a step that only waits as soon as its end is of no interest any more. */
   async #interruptibly<R>(step: Step<T['command']>, work: () => Promise<R>, company: Company): Promise<R> {
     if (!this.#operation.interruptible.includes(step.kind)) return work();
-    const letGo = (): boolean => this.#stop !== null || company.failed;
-    const started = this.port.cancellable(work);
-    let ended = false;
-    const settled = started.end.then(
-      (value) => ({ value }),
-      (error: unknown) => ({ error }),
-    );
-    void settled.then(() => (ended = true));
-    try {
-      await this.port.until(() => ended || letGo(), { summary: step.reason });
-    } catch (error) {
-      // A cancellation of the whole run has reached the work too; its end is awaited below.
-      if (failureOf(error)?.code !== 'Cancelled') throw error;
-    }
-    if (!ended) started.cancel();
-    const outcome = await settled;
-    if ('value' in outcome) return outcome.value;
-    // Whatever became of work that was let go (cancelled, failed, timed out with its worker) is not told.
-    if (failureOf(outcome.error) === null || !letGo()) throw outcome.error;
+    const ended = await endOrLetGo(this.port, work, () => this.#stop !== null || company.failed);
+    if (ended !== 'let go') return ended.value;
     throw this.#stop === null ? new LetGo() : new Stopped(this.#stop);
   }
 
@@ -278,7 +250,10 @@ export class OperationRun<T extends LifecycleTypes> {
         throw new Stopped({ why: 'superseded', reason: `generation ${generation} is wanted now` });
       const verdicts = judgeStep(this.#lifecycle.guards, observed, this.input.plan, step);
       const refused = verdicts.flatMap((verdict) => verdict.blocked)[0];
-      if (refused !== undefined) throw failure('GuardBlocked', `${refused.guard}: ${refused.message}`);
+      if (refused !== undefined) {
+        this.port.measures.guardBlocked({ lifecycle: this.#lifecycle.name, guard: refused.guard });
+        throw failure('GuardBlocked', `${refused.guard}: ${refused.message}`);
+      }
     } while (this.#hold !== null || this.#stop !== null);
   }
 
@@ -303,19 +278,20 @@ export class OperationRun<T extends LifecycleTypes> {
   async finish(
     outcome: Exclude<OperationResult['outcome'], 'failed'>,
     message: string,
+    failed: Failure | null = null,
   ): Promise<OperationResult> {
     if (outcome === 'done' && this.#next < this.input.plan.steps.length) {
       throw new Error(`${this.#operation.name} left step ${this.input.plan.steps[this.#next]?.id} undone`);
     }
     await this.#flush();
     this.#show(outcome === 'done' ? null : `${outcome}: ${message}`);
-    return this.#result(outcome, message);
+    return this.#result(outcome, message, failed);
   }
 
   /** Counts the failure and says how far the run came; what follows from it is the entity's to decide. */
   failed(failed: Failure): OperationResult {
     this.#show(`failed: ${failed.message}`);
-    return this.#result('failed', failed.message);
+    return this.#result('failed', failed.message, failed);
   }
 
   /** Says on the resource that a defect ends the run, and which. */
@@ -326,7 +302,7 @@ export class OperationRun<T extends LifecycleTypes> {
     return { code: 'Defect', class: 'permanent', message };
   }
 
-  #result(outcome: OperationResult['outcome'], message: string): OperationResult {
+  #result(outcome: OperationResult['outcome'], message: string, failed: Failure | null): OperationResult {
     const { steps } = this.#progress;
     const durationMs = this.port.nowMs() - this.#startedAtMs;
     const labels = { lifecycle: this.#lifecycle.name, operation: this.#operation.name, outcome };
@@ -335,7 +311,7 @@ export class OperationRun<T extends LifecycleTypes> {
       operation: this.#operation.name,
       outcome,
       message,
-      failure: null,
+      failure: failed === null ? null : { code: failed.code, message: failed.message },
       steps: { done: steps.filter((step) => step.state === 'done').length, of: steps.length },
       phase: this.#phase,
       durationMs,
@@ -384,17 +360,4 @@ export class OperationRun<T extends LifecycleTypes> {
   #show(note: string | null): void {
     this.port.show(renderTicks(`${this.#operation.name} (${this.#phase})`, this.#progress.steps, note));
   }
-}
-
-/** Of several errors the one to tell: a defect first, then the wish to stop, then what a person must act on. */
-function gravest(errors: readonly unknown[]): unknown {
-  const rank = (error: unknown): number => {
-    if (error instanceof LetGo) return 9;
-    if (error instanceof Stopped) return 1;
-    const failed = failureOf(error);
-    if (failed === null) return 0;
-    if (failed.code === 'Cancelled') return 2;
-    return failed.class === 'permanent' ? 3 : failed.class === 'validation' ? 4 : 5;
-  };
-  return [...errors].sort((a, b) => rank(a) - rank(b))[0];
 }

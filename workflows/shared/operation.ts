@@ -2,9 +2,10 @@ import { failure, failureOf, operationFailed } from './failures.ts';
 import type { Failure } from './failure-codes.ts';
 import type { Lifecycle, LifecycleTypes } from './lifecycle.ts';
 import { entityId, type OperationResult, type Stop } from './messages.ts';
-import { OperationRun, Stopped, type Operation, type OperationInput } from './operation-run.ts';
+import { OperationRun, type Operation, type OperationInput } from './operation-run.ts';
 import { refuseWrongRef } from './planning.ts';
 import type { OperationPort } from './port.ts';
+import { Stopped } from './stopping.ts';
 
 export type { Operation, OperationInput, OperationRun, Performers, Tuning } from './operation-run.ts';
 
@@ -21,7 +22,7 @@ export async function runOperation<T extends LifecycleTypes>(
     return await carryOut(port, operation, run);
   } catch (error) {
     const failed = failureOf(error);
-    if (failed?.code === 'GuardBlocked') return run.finish('blocked', failed.message);
+    if (failed?.code === 'GuardBlocked') return run.finish('blocked', failed.message, failed);
     // A defect is told on the resource and ends the run: parked, it would block every newer wish as well.
     const told = failed ?? (await run.tellDefect(error));
     throw operationFailed(told, run.failed(told));

@@ -42,12 +42,35 @@ export class Progress {
   }
 }
 
-/** The plan with ticks, as Markdown for the top of the run's page. */
+/** How many steps a person reads before a count says more. */
+const MOST_LINES = 40;
+const LAST_DONE = 5;
+const NEXT_WAITING = 10;
+
+/** The plan with ticks, as Markdown for the top of the run's page; of a long one the part that matters now. */
 export function renderTicks(title: string, steps: readonly StepProgress[], note: string | null): string {
-  const lines = steps.map(
-    (step) => `- ${MARKS[step.state]} ${step.id} ${step.kind}: ${step.reason}${seconds(step)}`,
-  );
-  return [`**${title}**`, ...(note === null ? [] : [`_${note}_`]), ...lines].join('\n');
+  const lines = steps.length <= MOST_LINES ? steps.map(tick) : excerpt(steps);
+  // Two blanks end a line in Markdown; a list would put a dot before each mark.
+  return [`**${title}**`, ...(note === null ? [] : [`_${note}_`]), lines.join('  \n')].join('\n\n');
+}
+
+const tick = (step: StepProgress): string =>
+  `${MARKS[step.state]} ${step.id} ${step.kind}: ${step.reason}${seconds(step)}`;
+
+function excerpt(steps: readonly StepProgress[]): readonly string[] {
+  const done = steps.filter((step) => step.state === 'done');
+  const waiting = steps.filter((step) => step.state === 'waiting');
+  const now = steps.filter((step) => step.state !== 'done' && step.state !== 'waiting');
+  const counted = (mark: string, count: number, what: string): readonly string[] =>
+    count > 0 ? [`${mark} ${count} ${what}`] : [];
+  return [
+    ...counted(MARKS.done, done.length - LAST_DONE, 'steps before are done'),
+    ...done.slice(-LAST_DONE).map(tick),
+    ...now.slice(0, MOST_LINES).map(tick),
+    ...counted(MARKS.running, now.length - MOST_LINES, 'more run beside them'),
+    ...waiting.slice(0, NEXT_WAITING).map(tick),
+    ...counted(MARKS.waiting, waiting.length - NEXT_WAITING, 'more wait'),
+  ];
 }
 
 /** The seconds that each kind of step took, added up. */

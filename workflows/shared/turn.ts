@@ -23,7 +23,9 @@ export function decideTurn(turn: {
 }): Decision {
   const { served, plan, lost, carried, nowMs } = turn;
   const { failed, declined, paused } = carried;
-  if (failed !== null && failed.generation === served.generation) {
+  // What a look had found is over, or another matter, when this look finds something else.
+  const stands = failed !== null && (!failed.found || lost?.message === failed.failure.message);
+  if (stands && failed.generation === served.generation) {
     const { code, message } = failed.failure;
     if (failed.after.next === 'await-change') return wait('change', `${code}: ${message}`);
     if (failed.untilMs !== null && nowMs < failed.untilMs)

@@ -45,9 +45,12 @@ describe('a person who opens the Web UI', () => {
     const workflowId = await row.untilStep('light-up', 'AwaitWarm');
     const described = await theatre.client.workflow.getHandle(workflowId).describe();
     expect(await described.staticSummary()).toBe('light-up: 0 → 1 lamps');
-    expect(await readDetails(workflowId)).toMatch(
-      /^\*\*light-up \(Warming\)\*\*\n- ✓ 1 ScrewIn: 0 of 1 lamps are in their sockets \([\d.]+ s\)\n- ▶ 2 AwaitWarm: a cold lamp gives no light$/,
-    );
+    const lines = (await readDetails(workflowId)).split('\n').filter((line) => line !== '');
+    expect(lines.map((line) => line.trim().replace(/[\d.]+ s\)$/, '… s)'))).toEqual([
+      '**light-up (Warming)**',
+      '✓ 1 ScrewIn: 0 of 1 lamps are in their sockets (… s)',
+      '▶ 2 AwaitWarm: a cold lamp gives no light',
+    ]);
     expect(await readDetails(row.entity)).toContain(`workflow \`${workflowId}\``);
     row.letGo('awaitLampWarm');
     await row.untilLit(1);

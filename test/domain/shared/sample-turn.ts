@@ -55,6 +55,7 @@ export const remembered = (change: Partial<Failed>): Failed => ({
   inARow: 1,
   after: { next: 'back-off', delayMs: 2_000 },
   untilMs: 12_000,
+  found: false,
   entered: false,
   ...change,
 });

@@ -97,14 +97,32 @@ describe('the progress of a plan', () => {
     expect(renderTicks('dim (Dimming)', progress.steps, 'paused: x')).toBe(
       [
         '**dim (Dimming)**',
+        '',
         '_paused: x_',
-        '- ✓ 1 A: because (1.5 s)',
-        '- ✗ 2 A: because (0.5 s)',
-        '- ▶ 3 B: because',
+        '',
+        '✓ 1 A: because (1.5 s)  ',
+        '✗ 2 A: because (0.5 s)  ',
+        '▶ 3 B: because',
       ].join('\n'),
     );
     expect(secondsByKind(progress.steps)).toEqual({ A: 2 });
     expect(progress.steps[1]?.facts).toEqual({ tries: 2 });
+  });
+
+  it('shows of a long plan what matters now, and counts the rest', () => {
+    const long = samplePlan(
+      ...Array.from({ length: 200 }, (_, at) => sampleStep(String(at + 1), { kind: 'A' })),
+    );
+    const progress = new Progress(long);
+    for (let at = 1; at <= 120; at += 1) progress.end(String(at), 'done', 0, undefined);
+    progress.start('121', 0);
+    const lines = renderTicks('scale-up', progress.steps, null)
+      .split('\n')
+      .filter((line) => line !== '');
+    expect(lines).toHaveLength(1 + 1 + 5 + 1 + 10 + 1);
+    expect(lines[1]).toContain('✓ 115 steps before are done');
+    expect(lines[7]).toContain('▶ 121 A: because');
+    expect(lines.at(-1)).toBe('· 69 more wait');
   });
 
   it('knows no step that the plan does not have', () => {

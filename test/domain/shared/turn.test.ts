@@ -21,6 +21,7 @@ const refused = sampleEnvelope(samplePlan(discard), [
   { step: '1', guard: 'Reader', message: 'somebody reads' },
 ]);
 const failing = remembered({ failure: forbidden, after: { next: 'await-change' }, untilMs: null });
+const found = { ...failing, found: true };
 const backingOff = remembered({});
 const declined = { generation: 3, operation: 'dim', reason: 'too dark' };
 const paused = { reason: 'holidays' };
@@ -65,6 +66,15 @@ describe('a turn', () => {
       'operate',
       {},
       { failed: remembered({ after: { next: 'plan-again' }, untilMs: null }) },
+    ],
+    ['a look found what a person must act on', 'waits on change', { lost: forbidden }, { failed: found }],
+    ['the next look finds it gone', 'operate', {}, { failed: found }],
+    ['the next look finds it gone, and nothing to do', 'rest', { plan: nothing }, { failed: found }],
+    [
+      'the next look finds something else',
+      'fail',
+      { lost: { ...forbidden, message: 'else' } },
+      { failed: found },
     ],
     ['the wish was cancelled', 'waits on cancelled', {}, { declined }],
     ['another operation was cancelled', 'operate', {}, { declined: { ...declined, operation: 'light-up' } }],

@@ -1,4 +1,5 @@
-import { runEntity, runPlan, type EntityInput } from '../../../workflows/shared/entity.ts';
+import { runEntity, type EntityInput } from '../../../workflows/shared/entity.ts';
+import { runPlan } from '../../../workflows/shared/planning.ts';
 import type { ResourceRef } from '../../../workflows/shared/messages.ts';
 import { runOperation, type Operation, type OperationInput } from '../../../workflows/shared/operation.ts';
 import { basicPort, entityPort, operationPort } from '../../../workflows/shared/temporal-port.ts';
