@@ -6,7 +6,7 @@ import { buildCommands, type NodeCommand } from '../../../workflows/datamesh/dom
 import { buildConfigs } from '../../../workflows/datamesh/domain/node-config.ts';
 import { LAYOUTS, type Layout } from '../../../workflows/datamesh/domain/layouts.ts';
 import { presentedMesh } from '../../../workflows/datamesh/domain/mesh.ts';
-import { adjustFromNothing, fetchDrbdUtils } from './drbd-utils.ts';
+import { adjustFromNothing, fetchDrbdUtils } from './drbdadm.ts';
 import { meshOn } from './defects.ts';
 
 let program = '';

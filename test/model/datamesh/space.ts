@@ -71,11 +71,17 @@ const redundancies = ({ D, TB }: Counts): readonly number[] => {
   return D === 1 ? [1] : D === 3 ? [1, 2] : [TB > 0 ? half : half + 1];
 };
 
-/** Compositions that only a replacement passes through: nobody joins there. */
-const isPassing = ({ D, TB }: Counts): boolean => (D === 4 && TB === 2) || (D === 5 && TB === 1);
+/** Compositions that only a replacement passes through: nobody joins there, and beside two tie-breakers only they move. */
+function isAsked({ D, TB }: Counts, intent: Intent): boolean {
+  if (D === 5 && TB === 1) return intent.op !== 'AddMember';
+  if (D === 4 && TB === 2) return 'member' in intent && intent.member.startsWith('t');
+  return true;
+}
 
-/** What asks only for two writers is implied by the flavour that has quorum more often. */
-const isImplied = (job: Job): boolean => job.kernel === 'flant' && job.kind !== 'partitions';
+/** What asks only for two writers is implied by the flavour that has quorum more often, and that of five nodes by vanilla. */
+const isImplied = (job: Job): boolean =>
+  (job.kernel === 'flant' && job.kind !== 'partitions') ||
+  (job.kernel === 'vanilla-peer-tiebreaker' && job.kind === 'graphs' && job.counts.D + job.counts.TB > 3);
 
 const sizeOf = (mesh: Mesh, intents: readonly Intent[]): number =>
   mesh.members.length + intents.filter((intent) => intent.op === 'AddMember').length;
@@ -100,9 +106,7 @@ export function jobsWithin(
     const small = (counts: Counts): boolean =>
       counts.D + counts.sD <= bounds.smallDiskful && counts.TB + counts.A <= bounds.smallOthers;
     return scenes.flatMap(({ counts, qmr, mesh }) => {
-      const intents = intentsIn(mesh, shadow).filter(
-        (intent) => intent.op !== 'AddMember' || !isPassing(counts),
-      );
+      const intents = intentsIn(mesh, shadow).filter((intent) => isAsked(counts, intent));
       const base = { kernel: name, counts, qmr };
       const singles = intents
         .filter(

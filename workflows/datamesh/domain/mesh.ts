@@ -29,6 +29,7 @@ export const countOf = (members: readonly Member[], type: MemberState): number =
 export const upToDateVoters = (members: readonly Member[]): readonly Member[] =>
   members.filter((member) => member.type === 'D' && member.upToDate);
 
+/** A member that is known to be there. */
 export function memberOf(mesh: Mesh, name: string): Member {
   const found = mesh.members.find((member) => member.name === name);
   if (found === undefined) throw new Error(`${name} is no member`);
