@@ -12,6 +12,10 @@ const HELP = `Records the history of a workflow, so that every later version is 
   --version VERSION    the version of the code that it ran with (default 1)
   --rename FROM=TO     a name that the file should not have; may be repeated
 
+  npm run histories:record -- --example
+
+  --example            plays the example on the server, with a worker of its own, and records what it goes through
+
 The server is the one of temporal.toml or of TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE.`;
 
 const { values } = parseArgs({
@@ -20,15 +24,26 @@ const { values } = parseArgs({
     case: { type: 'string' },
     version: { type: 'string', default: '1' },
     rename: { type: 'string', multiple: true, default: [] },
+    example: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
 const { 'workflow-id': workflowId, case: name, version, rename } = values;
 
-if (values.help || workflowId === undefined || name === undefined) {
+if (values.help) {
+  console.log(HELP);
+} else if (values.example) {
+  const { connectionOptions, namespace = 'default' } = loadClientConnectConfig();
+  const { recordExample } = await import('./example.ts');
+  await recordExample({ address: connectionOptions.address ?? '127.0.0.1:7233', namespace }, version);
+} else if (workflowId === undefined || name === undefined) {
   console.error(HELP);
-  process.exitCode = values.help ? 0 : 2;
+  process.exitCode = 2;
 } else {
+  await recordOne(workflowId, name);
+}
+
+async function recordOne(id: string, caseName: string): Promise<void> {
   const { connectionOptions, namespace } = loadClientConnectConfig();
   const connection = await Connection.connect(connectionOptions);
   try {
@@ -38,9 +53,9 @@ if (values.help || workflowId === undefined || name === undefined) {
       return [from, to];
     });
     const file = await recordHistory(client, {
-      workflowId,
-      lifecycle: workflowId.split('/')[0] ?? '',
-      case: name,
+      workflowId: id,
+      lifecycle: id.split('/')[0] ?? '',
+      case: caseName,
       version,
       renames: new Map(renames),
     });

@@ -5,10 +5,10 @@ import { useStack } from '../../../deploy/local/testing.ts';
 import * as messages from '../../../workflows/shared/messages.ts';
 import { LampWorld, memoryStore } from '../../simulation/lamp-row/world.ts';
 import { Stage } from './stage.ts';
-import { TUNING, temporalTheatre } from './temporal-theatre.ts';
+import { TUNING, temporalTheatre, type TemporalTheatre } from './temporal-theatre.ts';
 import { startLampWorker, type LampWorker } from './temporal-worker.ts';
 
-let theatre: Awaited<ReturnType<typeof temporalTheatre>>;
+let theatre: TemporalTheatre;
 let worker: LampWorker;
 
 beforeAll(async () => {

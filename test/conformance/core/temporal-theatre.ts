@@ -34,12 +34,17 @@ const STATUSES: Readonly<Record<string, OperationEnd['status']>> = {
   TERMINATED: 'terminated',
 };
 
+/** A theatre with the server's client at hand. */
+export interface TemporalTheatre extends Theatre {
+  readonly client: Client;
+}
+
 /** The example on a Temporal server; its worker runs wherever the test lets it. */
 export async function temporalTheatre(
   server: { readonly address: string; readonly namespace: string },
   store: WorldStore,
   stopWorker: () => Promise<void>,
-): Promise<Theatre & { readonly client: Client }> {
+): Promise<TemporalTheatre> {
   const connection = await Connection.connect({ address: server.address });
   const client = new Client({ connection, namespace: server.namespace });
   const world = new LampWorld(store);
