@@ -112,7 +112,7 @@ export function renderReport(summary: Summary): string {
   return [
     `Bounds: up to ${bounds.diskful} diskful members and ${bounds.others} others, newcomers included; connection graphs, late notice and pairs up to ${bounds.smallDiskful} and ${bounds.smallOthers}; one cut, one crash and one ForceRemove each, at any point.`,
     '',
-    `**${thousands(summary.states)} states**, ${thousands(summary.transitions)} transitions, ${thousands(summary.seconds)} s on ${summary.workers} workers (${thousands(summary.cpuSeconds)} s of CPU): ${thousands(summary.states / summary.seconds)} states/s, ${thousands(summary.states / summary.cpuSeconds)} per second of a core.`,
+    `**${thousands(summary.states)} states**, ${thousands(summary.transitions)} transitions, ${thousands(summary.cpuSeconds)} s of CPU: ${thousands(summary.states / summary.cpuSeconds)} states per second of a core; this process took ${thousands(summary.seconds)} s with ${summary.workers} workers.`,
     '',
     ...table(
       ['kernel', 'what', 'scenarios', 'states', 'transitions', 'states per CPU second'],

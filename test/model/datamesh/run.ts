@@ -16,6 +16,8 @@ async function main(): Promise<void> {
       report: { type: 'string' },
       /** Results are kept here one a line, and a run that was stopped goes on from them. */
       resume: { type: 'string' },
+      /** Only reports what the kept results say so far. */
+      summary: { type: 'boolean', default: false },
     },
   });
   const diskful = Number(values.diskful);
@@ -28,7 +30,9 @@ async function main(): Promise<void> {
   const jobs = jobsWithin(bounds);
   console.error(`${jobs.length} scenarios on ${values.workers} workers`);
   const started = performance.now();
-  const results = await runAll(jobs, Number(values.workers), values.resume ?? null);
+  const results = await runAll(jobs, values.summary ? 0 : Number(values.workers), values.resume ?? null);
+  if (results.length < jobs.length)
+    console.log(`${results.length} of ${jobs.length} scenarios so far, the small ones first.\n`);
   const summary = summarise(results, {
     seconds: (performance.now() - started) / 1000,
     workers: Number(values.workers),
