@@ -24,7 +24,10 @@ export function makeAnonymous(history: unknown, renames: ReadonlyMap<string, str
     if ('metadata' in value && 'data' in value && typeof value.data === 'string') {
       return { ...value, data: encode(rename(decode(value.data))) };
     }
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, walk(item)]));
+    return Object.fromEntries(
+      // A stack is full of paths, and nothing but a reader ever looks at it.
+      Object.entries(value).map(([key, item]) => [key, key === 'stackTrace' ? '' : walk(item)]),
+    );
   };
   return walk(history);
 }

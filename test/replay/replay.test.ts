@@ -104,6 +104,7 @@ describe('making a history anonymous', () => {
       identity: '4711@build-host.example',
       runId: runs[0],
       parent: runs[1],
+      failure: { message: 'no right', stackTrace: 'at somewhere on this machine' },
       input: payload(JSON.stringify({ name: 'customer-x', run: runs[0] })),
     };
     expect(makeAnonymous(history, new Map([['customer-x', 'row']]))).toEqual({
@@ -111,6 +112,7 @@ describe('making a history anonymous', () => {
       identity: 'worker@keelson',
       runId: '00000000-0000-4000-8000-000000000001',
       parent: '00000000-0000-4000-8000-000000000002',
+      failure: { message: 'no right', stackTrace: '' },
       input: payload(JSON.stringify({ name: 'row', run: '00000000-0000-4000-8000-000000000001' })),
     });
   });

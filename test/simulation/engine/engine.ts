@@ -10,7 +10,7 @@ import { Agenda } from './agenda.ts';
 import { ScheduledActivity, type ActivityImplementation, type Faults } from './attempts.ts';
 import { crossing } from './crossing.ts';
 import { microtasksDone, type WorkflowCode } from './execution.ts';
-import type { Closing, Command, Ended, Job } from './history.ts';
+import { isClosing, type Closing, type Command, type Ended, type Job } from './history.ts';
 import { Journal } from './journal.ts';
 import { Random } from './random.ts';
 import { Run } from './run.ts';
@@ -197,7 +197,7 @@ export class Engine {
     }
     this.agenda.in(this.random.between(0, 10), async () => {
       if (!run.isCurrent(task)) return;
-      const closes = task.commands.some((command) => command.type !== 'index' && isEnd(command));
+      const closes = task.commands.some(isClosing);
       if (closes && run.inbox.length > 0) {
         // Temporal refuses to close a run that has not seen everything: the task is done again with all of it.
         this.#poll(run, await run.rebuild());
@@ -318,6 +318,3 @@ export class Engine {
     if (!run.closed) this.#deliver(run, { type: 'resolve', seq, ended });
   }
 }
-
-const isEnd = (command: Command): boolean =>
-  ['complete', 'fail', 'cancelled', 'continue-as-new'].includes(command.type);
