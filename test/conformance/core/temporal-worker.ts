@@ -10,7 +10,7 @@ import { TASK_QUEUE } from '../../../workflows/shared/messages.ts';
 import { createLampRowActivities, type Attempt } from '../../simulation/lamp-row/activities.ts';
 import type { LampWorld } from '../../simulation/lamp-row/world.ts';
 
-export const WORKFLOWS = fileURLToPath(new URL('../../simulation/lamp-row/workflows.ts', import.meta.url));
+const WORKFLOWS = fileURLToPath(new URL('../../simulation/lamp-row/workflows.ts', import.meta.url));
 
 /** A worker that plays the example. */
 export interface LampWorker {
@@ -23,6 +23,7 @@ export interface LampWorker {
 export async function startLampWorker(
   server: { readonly address: string; readonly namespace: string },
   world: LampWorld,
+  workflowsPath = WORKFLOWS,
 ): Promise<LampWorker> {
   const logger = new DefaultLogger('ERROR');
   Runtime.install({ logger, shutdownSignals: [] });
@@ -33,7 +34,7 @@ export async function startLampWorker(
     connection,
     namespace: server.namespace,
     taskQueue: TASK_QUEUE,
-    workflowBundle: { codePath: await prepareBundle(logger, { workflowsPath: WORKFLOWS }) },
+    workflowBundle: { codePath: await prepareBundle(logger, { workflowsPath }) },
     activities: createLampRowActivities(world, temporalAttempt),
     interceptors: { activity: [createAttemptGuard(freezes)] },
     stickyQueueScheduleToStartTimeout: 200,

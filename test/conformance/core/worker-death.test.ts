@@ -11,6 +11,7 @@ import { fileStore } from './file-store.ts';
 import { Stage } from './stage.ts';
 import { temporalTheatre } from './temporal-theatre.ts';
 
+const NEXT_VERSION = fileURLToPath(new URL('./next-workflow.ts', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('./lamp-worker.ts', import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), 'lamp-world-'));
 const file = join(directory, 'world.json');
@@ -29,8 +30,8 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-async function start(): Promise<void> {
-  worker = fork(PROGRAM, [server.address, server.namespace, file], { stdio: 'inherit' });
+async function start(...workflows: readonly string[]): Promise<void> {
+  worker = fork(PROGRAM, [server.address, server.namespace, file, ...workflows], { stdio: 'inherit' });
   await once(worker, 'message');
 }
 
@@ -71,4 +72,21 @@ it('undoes, in another process, what was cancelled while none ran', async () => 
   row.letGo('awaitLampWarm');
   expect(row.row?.lamps).toEqual([]);
   expect(await row.outcomes()).toEqual(['light-up: cancelled']);
+});
+
+it('finishes under the next version what began under this one, and does the next one’s way after that', async () => {
+  const row = new Stage(theatre, 'upgraded');
+  await start();
+  const letGo = row.hold('screwInLamp');
+  await row.apply({ wanted: 3 });
+  await row.untilCaught('screwInLamp');
+  await kill();
+  letGo();
+  await start(NEXT_VERSION);
+  await row.untilLit(3);
+  await row.apply({ wanted: 4 });
+  await row.untilLit(4);
+  const facts = (await row.ended()).map((end) => end.result?.facts);
+  expect(await row.outcomes()).toEqual(['light-up: done', 'light-up: done']);
+  expect(facts).toEqual([{ version: 2 }, { version: 2 }]);
 });
