@@ -166,6 +166,34 @@ describe('waiting', () => {
   });
 });
 
+describe('the status', () => {
+  it('is put right when a late attempt of an operation has written over it', async () => {
+    const { row, theatre } = open();
+    await row.apply({ wanted: 1 });
+    await row.untilLit(1);
+    const late = theatre.world.state.writes.find(({ by }) => by !== row.entity)?.status;
+    theatre.world.change((state) => void Object.assign(state.rows['default/row'] ?? {}, { status: late }));
+    expect(row.settledAt).toBeNull();
+    await theatre.hint(row.ref);
+    await row.untilLit(1);
+  });
+
+  it('is written once as long as nothing changes, and again now and then', async () => {
+    const { row, theatre } = open();
+    await row.apply({ wanted: 1 });
+    await row.untilWaiting('drift');
+    const count = (): number => theatre.world.state.writes.filter(({ by }) => by === row.entity).length;
+    for (let at = 0; at < 20; at += 1) {
+      await theatre.hint(row.ref);
+      await theatre.engine.until(() => false, 5_000);
+    }
+    expect(count()).toBeLessThanOrEqual(2);
+    await theatre.engine.until(() => false, 60 * MINUTE_MS);
+    expect(count()).toBeGreaterThan(3);
+    expect(count()).toBeLessThan(9);
+  });
+});
+
 describe('continue-as-new', () => {
   it('carries a pause', async () => {
     const { row, theatre } = open({ longHistory: 12 });

@@ -1,8 +1,11 @@
 import type { EntityDesk } from './entity-desk.ts';
 import { failureOf } from './failures.ts';
-import type { Lifecycle, LifecycleTypes, News, View } from './lifecycle.ts';
+import type { Lifecycle, LifecycleTypes, News, Served, View } from './lifecycle.ts';
 import type { ResourceRef } from './messages.ts';
 import type { EntityPort, Indexed } from './port.ts';
+
+/** A status is written again after this long even if it is the same: a late attempt of an operation may have written over it. */
+const REPEAT_MS = 600_000;
 
 /** Says what an entity is at: on the resource, in the Web UI and to queries. Only what is new is written. */
 export class EntityVoice<T extends LifecycleTypes> {
@@ -10,7 +13,7 @@ export class EntityVoice<T extends LifecycleTypes> {
   readonly #lifecycle: Lifecycle<T>;
   readonly #ref: ResourceRef;
   readonly #desk: EntityDesk;
-  #reported = '';
+  #reported: { readonly text: string; readonly view: View<T>; readonly atMs: number } | null = null;
   #announced = '';
 
   constructor(
@@ -30,10 +33,20 @@ export class EntityVoice<T extends LifecycleTypes> {
     this.#desk.message = view.message;
     this.#port.show(`**${view.phase}** ${view.message}`);
     const text = JSON.stringify(view);
-    if (text === this.#reported) return;
+    if (this.#isWritten(text, view.served)) return;
     const { kind } = this.#lifecycle;
     this.#port.index({ kind, ref: this.#ref, phase: view.phase, operation: null });
-    if (await this.#attempt(() => this.#lifecycle.report(this.#port, view))) this.#reported = text;
+    const written = await this.#attempt(() => this.#lifecycle.report(this.#port, view));
+    this.#reported = written ? { text, view, atMs: this.#port.nowMs() } : null;
+  }
+
+  /** Whether this was written a while ago at most, and the resource still says so, as far as it tells. */
+  #isWritten(text: string, told: Served): boolean {
+    const reported = this.#reported;
+    if (reported === null || reported.text !== text) return false;
+    const { phase, carriedOut } = reported.view;
+    if (told.phase !== phase || told.carriedOut !== carriedOut) return false;
+    return this.#port.nowMs() - reported.atMs < REPEAT_MS;
   }
 
   /** Tells people of a turning point, once. */
@@ -46,7 +59,7 @@ export class EntityVoice<T extends LifecycleTypes> {
 
   /** From here on the operation writes the status, so that the entity knows no longer what it says. */
   handOver(summary: string, workflowId: string, indexed: Indexed): void {
-    this.#reported = '';
+    this.#reported = null;
     this.#port.show(`**${summary}**\n\nSteps and progress: workflow \`${workflowId}\``);
     this.#port.index(indexed);
   }

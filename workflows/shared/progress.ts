@@ -50,8 +50,8 @@ const NEXT_WAITING = 10;
 /** The plan with ticks, as Markdown for the top of the run's page; of a long one the part that matters now. */
 export function renderTicks(title: string, steps: readonly StepProgress[], note: string | null): string {
   const lines = steps.length <= MOST_LINES ? steps.map(tick) : excerpt(steps);
-  // Two blanks end a line in Markdown; a list would put a dot before each mark.
-  return [`**${title}**`, ...(note === null ? [] : [`_${note}_`]), lines.join('  \n')].join('\n\n');
+  // The Web UI keeps the ends of lines; a list would put a dot before each mark.
+  return [`**${title}**`, ...(note === null ? [] : [`_${note}_`]), lines.join('\n')].join('\n\n');
 }
 
 const tick = (step: StepProgress): string =>
