@@ -1,4 +1,4 @@
-import { pollUntil } from '../polling.ts';
+import { pollUntil, type Look } from '../polling.ts';
 import { withMembers, type Member, type ValkeyClients } from './access.ts';
 import type { ValkeyActivities } from './contract.ts';
 import { parseInfo } from './info.ts';
@@ -8,20 +8,33 @@ import { dissenters, readView, type View } from './view.ts';
 type Input = Parameters<ValkeyActivities['awaitValkeyHealth']>[0];
 
 const LOOK_EVERY_MS = 100;
+const UNCHANGED_MS = 60_000;
 
 /** Looks at all servers until nothing is missing; it changes nothing. */
 export function awaitHealth(
   clients: ValkeyClients,
   { access, servers, masters, replicasPerMaster }: Input,
-): Promise<{ readonly slots: number; readonly nodes: number }> {
+): ReturnType<ValkeyActivities['awaitValkeyHealth']> {
   return withMembers(clients, access, servers, (members) =>
-    pollUntil(LOOK_EVERY_MS, async () => {
-      const seen = await Promise.all(members.map(readHealth));
-      const missing = findMissing(seen, masters, replicasPerMaster);
-      if (missing.length > 0) return { waiting: missing.join('; ') };
-      return { done: { slots: SLOTS, nodes: members.length } };
-    }),
+    pollUntil(LOOK_EVERY_MS, lookForHealth(members, masters, replicasPerMaster)),
   );
+}
+
+function lookForHealth(
+  members: readonly Member[],
+  masters: number,
+  replicasPerMaster: number,
+): () => Promise<Look<Awaited<ReturnType<ValkeyActivities['awaitValkeyHealth']>>>> {
+  let changed = { words: '', atMs: performance.now() };
+  return async () => {
+    const seen = await Promise.all(members.map(readHealth));
+    const words = findMissing(seen, masters, replicasPerMaster).join('; ');
+    const nodes = members.length;
+    if (words === '') return { done: { slots: SLOTS, nodes, missing: null } };
+    if (words !== changed.words) changed = { words, atMs: performance.now() };
+    const patient = performance.now() - changed.atMs < UNCHANGED_MS;
+    return patient ? { waiting: words } : { done: { slots: 0, nodes, missing: words } };
+  };
 }
 
 /** A server's view, and whether its link to its master, if it has one, is up. */

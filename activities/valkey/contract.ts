@@ -87,11 +87,14 @@ export interface ValkeyActivities {
     readonly nodeIds: readonly string[];
   }): Promise<{ readonly forgotten: number }>;
 
-  /** Waits until every server says ok, all slots are served once and all views agree; heartbeats what is still missing. */
+  /**
+   * Waits until every server says ok, all slots are served once and all views agree; heartbeats what is still missing,
+   * and answers with it when nothing has changed for a minute.
+   */
   awaitValkeyHealth(input: {
     readonly access: ValkeyAccess;
     readonly servers: readonly ValkeyServer[];
     readonly masters: number;
     readonly replicasPerMaster: number;
-  }): Promise<{ readonly slots: number; readonly nodes: number }>;
+  }): Promise<{ readonly slots: number; readonly nodes: number; readonly missing: string | null }>;
 }

@@ -4,6 +4,7 @@ import type { OperationRun, Performers } from '../shared/operation.ts';
 import type { Facts } from '../shared/plan.ts';
 import type { ValkeyTypes } from './contract.ts';
 import { buildAccess, serversOf } from './domain/access.ts';
+import type { ValkeyPlan } from './domain/commands.ts';
 import { waitingPod } from './domain/conditions.ts';
 import { buildShardSet, buildSharedObjects, type ValkeyManifest } from './domain/manifests.ts';
 import { API_VERSION, CLUSTER_LABEL, KIND, SHARD_LABEL } from './domain/names.ts';
@@ -20,6 +21,7 @@ const MANAGER = 'keelson';
 /** How each command becomes activities. The newest observation of the run says where the servers are. */
 export const performersOf = (
   run: ValkeyRun,
+  plan: ValkeyPlan = run.input.plan,
 ): Performers<
   ValkeyTypes,
   | 'CreateShard'
@@ -73,11 +75,11 @@ export const performersOf = (
     return { replicas: linked.length, linkSeconds: Math.max(0, ...linked.map((one) => one.linkSeconds)) };
   },
 
-  async ForgetNode({ nodes }, summary) {
+  async ForgetNode({ shard, nodes: planned }, summary) {
     const { cluster, pods } = run.observed;
-    const leaving = new Set(
-      run.input.plan.steps.flatMap((step) => (step.kind === 'ForgetNode' ? step.nodes : [])),
-    );
+    const nodes = shard === null ? stillAstray(run.observed, planned) : planned;
+    if (nodes.length === 0) return { forgotten: 0 };
+    const leaving = new Set(plan.steps.flatMap((step) => (step.kind === 'ForgetNode' ? step.nodes : [])));
     const members = pods.filter((pod) => pod.nodeId !== null);
     return run.port.wait(summary).forgetValkeyNodes({
       access: buildAccess(cluster),
@@ -168,8 +170,10 @@ export const verifyHealth = (run: ValkeyRun): Performers<ValkeyTypes, 'VerifyHea
     const whole = await run.port
       .wait(summary)
       .awaitValkeyHealth({ access, servers, masters, replicasPerMaster });
+    // What does not come about by itself is for another plan.
+    if (whole.missing !== null) throw failure('ValkeyNotConverged', whole.missing);
     await run.observe();
-    return whole;
+    return { slots: whole.slots, nodes: whole.nodes };
   },
 });
 
@@ -218,6 +222,16 @@ export async function applyObjects(
     known: { ...observed.owned, ...Object.fromEntries(sets) },
   });
 }
+
+/**
+ * Members that were planned to be forgotten because they had no pod, and have none now. While a pod does not say which
+ * member it is, any of them may be it, on its way back with its volume.
+ */
+const stillAstray = ({ pods, shards }: ValkeyObservation, planned: readonly string[]): readonly string[] => {
+  const expected = shards.reduce((sum, set) => sum + set.replicas, 0);
+  const known = pods.flatMap((pod) => pod.nodeId ?? []);
+  return known.length < expected ? [] : planned.filter((id) => !known.includes(id));
+};
 
 /** Whatever was planned, a pod whose node still serves slots is not taken away. */
 export function refuseServing(nodes: readonly ValkeyNode[]): void {

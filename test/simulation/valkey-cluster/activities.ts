@@ -109,7 +109,7 @@ export function createSimulatedActivities(world: ValkeyWorld): ValkeyTypes['acti
     },
     async awaitValkeyHealth({ servers }) {
       while (!observe(world, now()).health.ok) await currentAttempt().sleep(POLL_MS);
-      return { slots: 16384, nodes: servers.length };
+      return { slots: 16384, nodes: servers.length, missing: null };
     },
   };
 }

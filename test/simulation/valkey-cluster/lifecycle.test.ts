@@ -1,29 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { runEntity, type EntityInput } from '../../../workflows/shared/entity.ts';
-import type { Hint } from '../../../workflows/shared/messages.ts';
-import { runOperation, type Operation, type OperationInput } from '../../../workflows/shared/operation.ts';
-import type { EntityPort, OperationPort } from '../../../workflows/shared/port.ts';
-import { valkeyClusterId, type ValkeyTypes } from '../../../workflows/valkey-cluster/contract.ts';
-import { countSlots } from '../../../workflows/valkey-cluster/domain/slots.ts';
 import { DEFAULT_SPEC } from '../../../workflows/valkey-cluster/domain/spec-defaults.ts';
-import { valkeyLifecycle } from '../../../workflows/valkey-cluster/lifecycle.ts';
-import { create } from '../../../workflows/valkey-cluster/operations/create.ts';
-import { deleteCluster } from '../../../workflows/valkey-cluster/operations/delete.ts';
-import { scaleUp } from '../../../workflows/valkey-cluster/operations/scale-up.ts';
-import { scaleDown } from '../../../workflows/valkey-cluster/operations/scale-down.ts';
-import { changeReplicas } from '../../../workflows/valkey-cluster/operations/change-replicas.ts';
-import { scale } from '../../../workflows/valkey-cluster/operations/scale.ts';
-import { rebalance } from '../../../workflows/valkey-cluster/operations/rebalance.ts';
-import { restart } from '../../../workflows/valkey-cluster/operations/restart.ts';
-import { heal } from '../../../workflows/valkey-cluster/operations/heal.ts';
-import type { ActivityImplementation } from '../engine/attempts.ts';
-import { Engine, type EngineOptions } from '../engine/engine.ts';
-import type { WorkflowCode } from '../engine/execution.ts';
-import { createSimulatedActivities } from './activities.ts';
-import { REF, ValkeyWorld } from './world.ts';
+import { HOUR_MS, ID, openStage as stage, sharesOf } from './stage.ts';
+import type { ValkeyWorld } from './world.ts';
 
-const ID = valkeyClusterId(REF);
-const HOUR_MS = 3_600_000;
 const CREATION = [
   'Creating',
   'WaitingForPods',
@@ -33,65 +12,6 @@ const CREATION = [
   'VerifyingClusterHealth',
   'Running',
 ];
-
-const operation =
-  (one: Operation<ValkeyTypes>): WorkflowCode =>
-  (port, input) =>
-    runOperation(
-      port as unknown as OperationPort<ValkeyTypes['activities']>,
-      valkeyLifecycle,
-      one,
-      input as unknown as OperationInput<ValkeyTypes>,
-    );
-
-const WORKFLOWS: Readonly<Record<string, WorkflowCode>> = {
-  valkeyCluster: (port, input) =>
-    runEntity(
-      port as unknown as EntityPort<ValkeyTypes['activities']>,
-      valkeyLifecycle,
-      input as unknown as EntityInput,
-    ),
-  createValkeyCluster: operation(create),
-  healValkeyCluster: operation(heal),
-  restartValkeyCluster: operation(restart),
-  rebalanceValkeyCluster: operation(rebalance),
-  scaleValkeyCluster: operation(scale),
-  changeValkeyReplicas: operation(changeReplicas),
-  scaleDownValkeyCluster: operation(scaleDown),
-  scaleUpValkeyCluster: operation(scaleUp),
-  deleteValkeyCluster: operation(deleteCluster),
-};
-
-function stage(options: Partial<EngineOptions> = {}) {
-  const world = new ValkeyWorld();
-  const engine = new Engine({
-    seed: 'valkey',
-    workflows: WORKFLOWS,
-    activities: createSimulatedActivities(world) as unknown as Readonly<
-      Record<string, ActivityImplementation>
-    >,
-    ...options,
-  });
-  const hint = (news: Hint): void =>
-    engine.signalWithStart('valkeyCluster', ID, { ref: REF }, { name: 'hint', input: news });
-  const until = async (what: string, holds: () => boolean): Promise<void> => {
-    if (await engine.until(holds, HOUR_MS)) return;
-    throw new Error(`it never came to pass that ${what}:\n${engine.journal.lines.slice(-30).join('\n')}`);
-  };
-  const settles = (phase: string): Promise<void> =>
-    until(
-      `the phase is ${phase}`,
-      () => world.phases.at(-1) === phase && world.resource?.status['currentOperation'] === undefined,
-    );
-  return { world, engine, hint, until, settles };
-}
-
-/** How many slots each shard serves, smallest first. */
-const sharesOf = (world: ValkeyWorld): readonly number[] =>
-  world.pods
-    .map((pod) => countSlots(world.server(pod.name).slots))
-    .filter((slots) => slots > 0)
-    .toSorted((a, b) => a - b);
 
 const condition = (world: ValkeyWorld, type: string) =>
   world.resource?.conditions.find((one) => one.type === type);
@@ -259,6 +179,25 @@ describe('a Valkey cluster', () => {
     expect(world.pods.filter((pod) => before.has(pod.uid))).toEqual([]);
     expect(world.resource?.status).toMatchObject({ readyNodes: '6/6', assignedSlots: '16384/16384' });
   });
+
+  it.each([200, 900, 1_500])(
+    'goes back to what was there when its growth is cancelled after %i ms',
+    async (afterMs) => {
+      const { world, engine, hint, until, settles } = stage();
+      hint(world.apply());
+      await settles('Running');
+      hint(world.apply({ masters: 4 }));
+      await until('it runs', () => world.phases.includes('ScalingUpStatefulSet'));
+      await engine.until(() => false, afterMs);
+      await engine.update(ID, 'cancelOperation', { reason: 'not now' });
+      await until('it was cancelled', () =>
+        world.events.some((event) => event.startsWith('OperationCancelled: scale-up')),
+      );
+      expect(world.sets).toHaveLength(3);
+      expect(sharesOf(world)).toEqual([5461, 5461, 5462]);
+      expect(world.phases.at(-1)).toBe('Running');
+    },
+  );
 
   it('follows wishes that overtake each other in the middle', async () => {
     const { world, engine, hint, until, settles } = stage();

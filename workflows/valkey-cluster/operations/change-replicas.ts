@@ -5,6 +5,7 @@ import { partsOf } from '../change-performers.ts';
 import type { ValkeyTypes } from '../contract.ts';
 import { begin, growCluster, mendNodes, rebalanceSlots, removeNodes, verifyCluster } from '../flows.ts';
 import { valkeyLifecycle } from '../lifecycle.ts';
+import { undoOnCancel } from '../undo.ts';
 
 /** The same masters with more replicas, or with fewer. */
 export const changeReplicas: Operation<ValkeyTypes> = {
@@ -13,6 +14,7 @@ export const changeReplicas: Operation<ValkeyTypes> = {
   parts: partsOf,
 
   async run(run) {
+    undoOnCancel(run);
     const shrinks = run.input.plan.steps.some((step) => step.kind === 'RemoveReplica');
     if (shrinks) {
       begin(run, 'ReplicaScaleDownDetected');

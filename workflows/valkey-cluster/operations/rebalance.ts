@@ -6,6 +6,7 @@ import type { ValkeyTypes } from '../contract.ts';
 import { growCluster, rebalanceSlots, verifyCluster } from '../flows.ts';
 import { performersOf } from '../performers.ts';
 import { valkeyLifecycle } from '../lifecycle.ts';
+import { undoOnCancel } from '../undo.ts';
 
 /** The same masters with even shares: on demand, or because a change was interrupted half-way. */
 export const rebalance: Operation<ValkeyTypes> = {
@@ -14,6 +15,7 @@ export const rebalance: Operation<ValkeyTypes> = {
   parts: partsOf,
 
   async run(run) {
+    undoOnCancel(run);
     await growCluster(run);
     await rebalanceSlots(run);
     const { ForgetNode } = performersOf(run);

@@ -5,6 +5,7 @@ import { partsOf } from '../change-performers.ts';
 import type { ValkeyTypes } from '../contract.ts';
 import { evacuateSlots, removeNodes, verifyCluster } from '../flows.ts';
 import { valkeyLifecycle } from '../lifecycle.ts';
+import { undoOnCancel } from '../undo.ts';
 
 /** Fewer masters: the shards with the highest numbers give their slots away and go. */
 export const scaleDown: Operation<ValkeyTypes> = {
@@ -13,6 +14,7 @@ export const scaleDown: Operation<ValkeyTypes> = {
   parts: partsOf,
 
   async run(run) {
+    undoOnCancel(run);
     await evacuateSlots(run);
     await removeNodes(run);
     await verifyCluster(run);

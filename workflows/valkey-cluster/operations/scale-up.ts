@@ -6,6 +6,7 @@ import type { ValkeyTypes } from '../contract.ts';
 import { growCluster, rebalanceSlots, verifyCluster } from '../flows.ts';
 import { performersOf } from '../performers.ts';
 import { valkeyLifecycle } from '../lifecycle.ts';
+import { undoOnCancel } from '../undo.ts';
 
 /** More masters: new shards come with their replicas, and take their share of the slots. */
 export const scaleUp: Operation<ValkeyTypes> = {
@@ -14,6 +15,7 @@ export const scaleUp: Operation<ValkeyTypes> = {
   parts: partsOf,
 
   async run(run) {
+    undoOnCancel(run);
     await growCluster(run);
     await rebalanceSlots(run);
     // Members of an earlier life, without a pod and without a slot.

@@ -5,6 +5,7 @@ import { partsOf } from '../change-performers.ts';
 import type { ValkeyTypes } from '../contract.ts';
 import { begin, evacuateSlots, growCluster, rebalanceSlots, removeNodes, verifyCluster } from '../flows.ts';
 import { valkeyLifecycle } from '../lifecycle.ts';
+import { undoOnCancel } from '../undo.ts';
 
 /** Masters and replicas change together: what grows comes first, then slots move, then what leaves goes. */
 export const scale: Operation<ValkeyTypes> = {
@@ -13,6 +14,7 @@ export const scale: Operation<ValkeyTypes> = {
   parts: partsOf,
 
   async run(run) {
+    undoOnCancel(run);
     const kinds = new Set(run.input.plan.steps.map((step) => step.kind));
     if (kinds.has('CreateShard')) await growCluster(run);
     if (kinds.has('RemoveShard')) {
