@@ -100,8 +100,8 @@ describe('the progress of a plan', () => {
         '',
         '_paused: x_',
         '',
-        '✓ 1 A: because (1.5 s)  ',
-        '✗ 2 A: because (0.5 s)  ',
+        '✓ 1 A: because (1.5 s)',
+        '✗ 2 A: because (0.5 s)',
         '▶ 3 B: because',
       ].join('\n'),
     );
