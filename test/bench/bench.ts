@@ -11,13 +11,17 @@ export interface Bench {
   readonly about: string;
   readonly goal: number;
   readonly rounds: number;
-  /** Sets everything up and hands out the two measurements, each in milliseconds, and how to take it all away. */
+  /** What is measured; milliseconds unless it says otherwise. */
+  readonly unit?: string;
+  /** Sets everything up and hands out the two measurements, and how to take it all away. */
   prepare(): Promise<Prepared>;
 }
 
 export interface Prepared {
   ours(round: number): Promise<number>;
   floor(round: number): Promise<number>;
+  /** A second goal, judged on all rounds and told beside the ratio. */
+  verdict?(pairs: readonly Pair[]): { readonly ok: boolean; readonly says: string };
   /** Further figures to print beside the ratio, once all rounds are over. */
   beside?(pairs: readonly Pair[]): Promise<readonly (readonly [name: string, value: string])[]>;
   end(): Promise<void>;
@@ -28,6 +32,7 @@ export async function runBench(
   bench: Bench,
   options: { readonly rounds?: number; readonly keep: boolean },
 ): Promise<Figure> {
+  const unit = bench.unit ?? 'milliseconds';
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   say(`${bench.name}: ${bench.about}`);
   const prepared = await bench.prepare();
@@ -39,50 +44,55 @@ export async function runBench(
       const pair = at % 2 === 0 ? await floorFirst(prepared, at) : await oursFirst(prepared, at);
       pairs.push(pair);
       say(
-        `round ${at + 1} of ${rounds}: ours ${round(pair.oursMs, 1)} ms, floor ${round(pair.floorMs, 1)} ms, ratio ${round(pair.oursMs / pair.floorMs)}`,
+        `round ${at + 1} of ${rounds}: ours ${round(pair.ours, 1)}, floor ${round(pair.floor, 1)} ${unit}, ratio ${round(pair.ours / pair.floor)}`,
       );
     }
     beside = (await prepared.beside?.(pairs)) ?? [];
   } finally {
     await prepared.end();
   }
-  const figure = figureOf(bench.name, bench.goal, pairs);
-  const table = renderTable(pairs, figure, beside);
+  const verdict = prepared.verdict?.(pairs) ?? { ok: true, says: '' };
+  const ratio = figureOf(bench.name, bench.goal, pairs);
+  const figure = { ...ratio, ok: ratio.ok && verdict.ok };
+  const table = renderTable(unit, pairs, ratio, verdict.says, beside);
   process.stdout.write(`${table}\n${JSON.stringify(figure)}\n`);
   if (options.keep) await keep(bench, table);
   return figure;
 }
 
 async function floorFirst(prepared: Prepared, at: number): Promise<Pair> {
-  const floorMs = await prepared.floor(at);
-  return { floorMs, oursMs: await prepared.ours(at) };
+  const floor = await prepared.floor(at);
+  return { floor, ours: await prepared.ours(at) };
 }
 
 async function oursFirst(prepared: Prepared, at: number): Promise<Pair> {
-  const oursMs = await prepared.ours(at);
-  return { oursMs, floorMs: await prepared.floor(at) };
+  const ours = await prepared.ours(at);
+  return { ours, floor: await prepared.floor(at) };
 }
 
 function renderTable(
+  unit: string,
   pairs: readonly Pair[],
   figure: Figure,
+  verdict: string,
   beside: readonly (readonly [string, string])[],
 ): string {
   const row = (name: string, values: readonly number[]): string =>
     `| ${name} | ${[median(values), quantile(values, 0.25), quantile(values, 0.75), Math.min(...values), Math.max(...values)].map((value) => round(value, 1)).join(' | ')} |`;
   return [
-    '| milliseconds | median | 25 % | 75 % | least | most |',
+    `| ${unit} | median | 25 % | 75 % | least | most |`,
     '| --- | --- | --- | --- | --- | --- |',
     row(
       'ours',
-      pairs.map((pair) => pair.oursMs),
+      pairs.map((pair) => pair.ours),
     ),
     row(
       'floor',
-      pairs.map((pair) => pair.floorMs),
+      pairs.map((pair) => pair.floor),
     ),
     '',
     `Ratio ${figure.ratio} (goal ≤ ${figure.goal}: ${figure.ok ? 'met' : 'missed'}), spread ${figure.spread}, ${pairs.length} rounds.`,
+    ...(verdict === '' ? [] : [`- ${verdict}`]),
     ...beside.map(([name, value]) => `- ${name}: ${value}`),
   ].join('\n');
 }

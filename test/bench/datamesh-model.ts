@@ -92,7 +92,7 @@ export const datameshModel: Bench = {
           ['transitions', String(found.transitions)],
           [
             'states per CPU second',
-            String(round((found.states / median(pairs.map((pair) => pair.oursMs))) * 1000, 0)),
+            String(round((found.states / median(pairs.map((pair) => pair.ours))) * 1000, 0)),
           ],
           ['a plan for 32 members, ms', String(round(planMs(), 2))],
         ] as const),

@@ -1,7 +1,7 @@
 /** A figure is a ratio to a floor that was measured in the same run, pair by pair. */
 export interface Pair {
-  readonly oursMs: number;
-  readonly floorMs: number;
+  readonly ours: number;
+  readonly floor: number;
 }
 
 /** What a benchmark ends with; its last line of output is this as JSON. */
@@ -27,7 +27,7 @@ export const median = (values: readonly number[]): number => quantile(values, 0.
 
 /** The median of the ratios of pairs, which a slow moment of the machine touches on both sides. */
 export function figureOf(bench: string, goal: number, pairs: readonly Pair[]): Figure {
-  const ratios = pairs.map(({ oursMs, floorMs }) => oursMs / floorMs);
+  const ratios = pairs.map(({ ours, floor }) => ours / floor);
   const ratio = median(ratios);
   const spread = (quantile(ratios, 0.75) - quantile(ratios, 0.25)) / ratio;
   return { bench, ratio: round(ratio), goal, ok: ratio <= goal, spread: round(spread) };

@@ -3,6 +3,8 @@ import { runBench, type Bench } from './bench.ts';
 
 /** Every benchmark, by the name that people type. */
 const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
+  'step-overhead': async () => (await import('./benches/step-overhead.ts')).stepOverhead,
+  'trigger-latency': async () => (await import('./benches/trigger-latency.ts')).triggerLatency,
   'create-cluster': async () => (await import('./benches/create-cluster.ts')).createCluster,
 };
 
