@@ -8,9 +8,11 @@ import type { ValkeyCommand } from './domain/commands.ts';
 import { fillSpec, refuseSpec } from './domain/spec-defaults.ts';
 import { valkeyLifecycle } from './lifecycle.ts';
 
-/** The only writer of one Valkey cluster. */
-export const valkeyCluster = (input: EntityInput): Promise<void> =>
-  runEntity(entityPort<ValkeyTypes['activities']>(input.tuning), valkeyLifecycle, input);
+/** The only writer of one Valkey cluster. A person may start it with anything: the loop refuses it in words. */
+export const valkeyCluster = (input: EntityInput): Promise<void> => {
+  const { tuning } = (input as EntityInput | undefined) ?? {};
+  return runEntity(entityPort<ValkeyTypes['activities']>(tuning), valkeyLifecycle, input);
+};
 
 /** What the cluster's entity would do now, or for another spec; it writes nothing. */
 export const valkeyClusterPlan = (input: ValkeyPlanInput): Promise<PlanEnvelope<ValkeyCommand>> =>
