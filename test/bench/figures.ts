@@ -34,3 +34,14 @@ export function figureOf(bench: string, goal: number, pairs: readonly Pair[]): F
 }
 
 export const round = (value: number, digits = 3): number => Number(value.toFixed(digits));
+
+/** How much the value rises with each one more: the slope of the line nearest to the points. */
+export function slopeOf(points: readonly { readonly count: number; readonly value: number }[]): number {
+  const mean = (values: readonly number[]): number =>
+    values.reduce((sum, value) => sum + value, 0) / values.length;
+  const counts = mean(points.map(({ count }) => count));
+  const values = mean(points.map(({ value }) => value));
+  const rise = points.reduce((sum, { count, value }) => sum + (count - counts) * (value - values), 0);
+  const run = points.reduce((sum, { count }) => sum + (count - counts) ** 2, 0);
+  return rise / run;
+}

@@ -5,6 +5,8 @@ import { runBench, type Bench } from './bench.ts';
 const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   'step-overhead': async () => (await import('./benches/step-overhead.ts')).stepOverhead,
   'trigger-latency': async () => (await import('./benches/trigger-latency.ts')).triggerLatency,
+  'entities-1000': async () => (await import('./benches/entities-1000.ts')).entities1000,
+  'datamesh-model': async () => (await import('./benches/datamesh-model.ts')).datameshModel,
   'create-cluster': async () => (await import('./benches/create-cluster.ts')).createCluster,
 };
 

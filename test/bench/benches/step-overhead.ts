@@ -72,7 +72,7 @@ function startOperation(client: Client): Promise<WorkflowHandle> {
     carriedOut: null,
   };
   return client.workflow.start('benchThingWork', {
-    workflowId: `${entityId(LIFECYCLE, REF)}/work/${randomUUID()}`,
+    workflowId: `${entityId(LIFECYCLE, REF)}/exert/${randomUUID()}`,
     taskQueue: TASK_QUEUE,
     args: [input],
   });

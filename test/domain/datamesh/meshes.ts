@@ -1,4 +1,4 @@
-import { layoutOf, quorumOf, type Layout } from '../../../workflows/datamesh/domain/layouts.ts';
+import { quorumOf, type Layout } from '../../../workflows/datamesh/domain/layouts.ts';
 import { isVoter, type MemberState } from '../../../workflows/datamesh/domain/member-states.ts';
 import type { Configuration, Member, Observed } from '../../../workflows/datamesh/domain/observed.ts';
 import type { Kernel } from '../../../workflows/datamesh/domain/kernels.ts';
@@ -65,5 +65,3 @@ export const moving = (
     qmr: from.qmr,
     configuration: { ftt: to.ftt, gmdr: to.gmdr, ...rest },
   });
-
-export const LAYOUT_2D_TB = layoutOf(1, 0);

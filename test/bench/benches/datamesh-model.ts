@@ -1,13 +1,13 @@
-import { explore, type Exploration } from '../model/datamesh/explore.ts';
-import { freshMeasures, measureFtt, measureState } from '../model/datamesh/measures.ts';
-import { Machine } from '../model/datamesh/machine.ts';
-import { scenarioOfJob } from '../model/datamesh/run-job.ts';
-import type { Job } from '../model/datamesh/space.ts';
-import { compileScenario } from '../model/datamesh/tables.ts';
-import { planDatamesh } from '../../workflows/datamesh/domain/plan.ts';
-import type { Member, Observed } from '../../workflows/datamesh/domain/observed.ts';
-import type { Bench } from './bench.ts';
-import { median, round } from './figures.ts';
+import { explore, type Exploration } from '../../model/datamesh/explore.ts';
+import { freshMeasures, measureFtt, measureState } from '../../model/datamesh/measures.ts';
+import { Machine } from '../../model/datamesh/machine.ts';
+import { scenarioOfJob } from '../../model/datamesh/run-job.ts';
+import type { Job } from '../../model/datamesh/space.ts';
+import { compileScenario } from '../../model/datamesh/tables.ts';
+import { planDatamesh } from '../../../workflows/datamesh/domain/plan.ts';
+import type { Member, Observed } from '../../../workflows/datamesh/domain/observed.ts';
+import type { Bench } from '../bench.ts';
+import { median, round } from '../figures.ts';
 
 const JOB: Job = {
   kind: 'partitions',
