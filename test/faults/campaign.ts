@@ -136,17 +136,17 @@ async function runOnce<World>(
   try {
     worker.start();
     await operation.prepare(world);
-    const from = log.hits.length;
+    log.begin();
     worker.onDeath(armNext);
     armNext();
     await operation.start(world);
     if (disturbance !== null) {
-      await until(async () => log.hits.length - from > MIDDLE_HITS, options.stuckSeconds);
+      await until(async () => log.hits.length > MIDDLE_HITS, options.stuckSeconds);
       await disturbance.act(worker);
     }
     const found = await endOf(operation, world, options.stuckSeconds);
     return {
-      hits: log.hits.slice(from),
+      hits: log.hits,
       killed: log.killed,
       seconds: (Date.now() - startedAtMs) / 1000,
       found,

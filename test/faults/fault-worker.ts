@@ -17,6 +17,7 @@ log.hits.forEach(count);
 
 /** Notes that a place was reached, and dies if it is the armed one. */
 function pass(hit: Hit): void {
+  if (!log.begun) return;
   log.append(hit);
   const occurrence = count(hit);
   const armed = log.armed;

@@ -7,11 +7,22 @@ export class RunLog {
   readonly #hits: string;
   readonly #armed: string;
   readonly #killed: string;
+  readonly #begun: string;
 
   constructor(directory: string) {
     this.#hits = join(directory, 'hits.jsonl');
     this.#armed = join(directory, 'armed.json');
     this.#killed = join(directory, 'killed.jsonl');
+    this.#begun = join(directory, 'begun');
+  }
+
+  /** What the operation needs is there: only places from here on are counted. */
+  begin(): void {
+    writeFileSync(this.#begun, '');
+  }
+
+  get begun(): boolean {
+    return existsSync(this.#begun);
   }
 
   /** Written at once: the very next line may be the end of the process. */

@@ -35,6 +35,7 @@ const COUNTERS = 64;
 const CONFIRM_MS = 500;
 const READ_EVERY = 8;
 const VERIFY_AT_ONCE = 64;
+const LAST_ANSWERS_MS = 3_000;
 
 interface Written {
   readonly key: string;
@@ -44,6 +45,7 @@ interface Written {
 
 /** Writers and readers on a live cluster, each with a client of its own that follows redirections. */
 export class Audit {
+  readonly #world: ClusterWorld;
   readonly #clients: readonly Cluster[];
   readonly #confirmedBy: number;
   readonly #written: Written[] = [];
@@ -55,14 +57,17 @@ export class Audit {
   readonly #gapsMs: number[] = Array.from({ length: RANGES }, () => 0);
   readonly #startedMs = performance.now();
   readonly #running: Promise<unknown>;
+  readonly #closed = Promise.withResolvers<never>();
   #reads = 0;
   #ended = false;
   #report: Promise<AuditReport> | null = null;
 
-  private constructor(clients: readonly Cluster[], confirmedBy: number) {
+  private constructor(world: ClusterWorld, clients: readonly Cluster[], confirmedBy: number) {
+    this.#world = world;
     this.#clients = clients;
     this.#confirmedBy = confirmedBy;
     this.#lastAckMs = Array.from({ length: RANGES }, () => this.#startedMs);
+    this.#closed.promise.catch(() => {}); // Whoever still waits for an answer hears it.
     this.#running = Promise.all(clients.map((client, at) => this.#work(client, at)));
   }
 
@@ -70,10 +75,13 @@ export class Audit {
     world: ClusterWorld,
     { connections = 8, confirmedBy = 0 }: AuditOptions = {},
   ): Promise<Audit> {
-    const hosts = (await world.list('pods')).flatMap((pod) => ipOf(pod) ?? []);
-    const clients = Array.from({ length: connections }, () => connectCluster(world, hosts));
-    await Promise.all(clients.map((client) => client.connect()));
-    return new Audit(clients, confirmedBy);
+    const clients = await Promise.all(Array.from({ length: connections }, () => connectCluster(world)));
+    return new Audit(world, clients, confirmedBy);
+  }
+
+  /** How many writes were acknowledged until now. */
+  get writes(): number {
+    return this.#written.length;
   }
 
   /** Ends the writers, and looks for everything that they were told is written; again it answers the same. */
@@ -84,11 +92,14 @@ export class Audit {
 
   async #end(): Promise<AuditReport> {
     this.#ended = true;
+    // A client that knows only addresses which nobody has any more would wait for ever.
+    await Promise.race([this.#running, sleep(LAST_ANSWERS_MS)]);
+    this.#closed.reject(new Error('the audit is over'));
+    for (const client of this.#clients) client.disconnect();
     await this.#running;
     this.#gapsMs.forEach((_, range) => this.#acknowledged(range));
     const seconds = (performance.now() - this.#startedMs) / 1_000;
     const missing = await this.#verify();
-    for (const client of this.#clients) client.disconnect();
     const counts = (one: Written): boolean => this.#confirmedBy === 0 || one.confirmed;
     return {
       writes: this.#written.length,
@@ -107,15 +118,19 @@ export class Audit {
   async #work(client: Cluster, writer: number): Promise<void> {
     for (let turn = 0; !this.#ended; turn += 1) {
       try {
-        if (turn % 2 === 0) await this.#writeKey(client, writer, turn);
-        else await this.#count(client, writer, turn);
-        if (turn % READ_EVERY === 0) await this.#readBack(client, writer);
+        await Promise.race([this.#turn(client, writer, turn), this.#closed.promise]);
       } catch (error) {
         const kind = kindOf(error);
         this.#errors[kind] = (this.#errors[kind] ?? 0) + 1;
         await sleep(10);
       }
     }
+  }
+
+  async #turn(client: Cluster, writer: number, turn: number): Promise<void> {
+    if (turn % 2 === 0) await this.#writeKey(client, writer, turn);
+    else await this.#count(client, writer, turn);
+    if (turn % READ_EVERY === 0) await this.#readBack(client, writer);
   }
 
   async #writeKey(client: Cluster, writer: number, turn: number): Promise<void> {
@@ -176,19 +191,23 @@ export class Audit {
       })),
     ];
     const missing: Written[] = [];
+    // Whoever wrote may know addresses only that nobody has any more.
+    const client = await connectCluster(this.#world);
     for (let at = 0; at < all.length; at += VERIFY_AT_ONCE) {
       const batch = all.slice(at, at + VERIFY_AT_ONCE);
-      const found = await Promise.all(batch.map(async ({ key }) => this.#clients[0]?.get(key)));
+      const found = await Promise.all(batch.map(({ key }) => client.get(key)));
       batch.forEach((one, index) => {
         const text = found[index];
         if (text === null || text === undefined || !one.holds(text)) missing.push(one);
       });
     }
+    client.disconnect();
     return missing;
   }
 }
 
-function connectCluster(world: ClusterWorld, hosts: readonly string[]): Cluster {
+async function connectCluster(world: ClusterWorld): Promise<Cluster> {
+  const hosts = (await world.list('pods')).flatMap((pod) => ipOf(pod) ?? []);
   const client = new Cluster(
     hosts.map((host) => ({ host, port: CLIENT_PORT })),
     {
@@ -199,9 +218,11 @@ function connectCluster(world: ClusterWorld, hosts: readonly string[]): Cluster 
       retryDelayOnClusterDown: 50,
       retryDelayOnTryAgain: 20,
       maxRedirections: 64,
+      clusterRetryStrategy: () => 100,
     },
   );
   client.on('error', () => {}); // The rejected command tells.
+  await client.connect();
   return client;
 }
 

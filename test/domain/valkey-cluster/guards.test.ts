@@ -82,6 +82,21 @@ describe('guards', () => {
     );
   });
 
+  it('let nodes meet that lost sight of each other and both claim the same slots', () => {
+    const observed = sampleObservation();
+    const [first, ...others] = observed.nodes;
+    if (first === undefined) throw new Error('the sample has nodes');
+    const rival = others.find((node) => node.shard === first.shard);
+    const nodes = observed.nodes.map((node) =>
+      node === rival ? { ...node, role: 'master' as const, masterId: null, slots: first.slots } : node,
+    );
+    const health = (viewsAgree: boolean) => ({ ...observed.health, ok: viewsAgree, viewsAgree });
+    expect(judge({ ...observed, nodes, health: health(false) }, wish(3)).blocked).toEqual({});
+    expect(judge({ ...observed, nodes, health: health(true) }, wish(3)).blocked).toHaveProperty(
+      'OneMasterPerShard',
+    );
+  });
+
   it.each([
     ['9.1.1', '9.1.2', true],
     ['9.1.2', '9.1.2', false],

@@ -3,9 +3,15 @@ import type { ClusterWorld } from '../../valkey/cluster-world.ts';
 import type { FaultOperation } from '../operation.ts';
 import { valkeyCreate } from './valkey-create.ts';
 import { valkeyDelete } from './valkey-delete.ts';
+import { valkeyReplicas } from './valkey-replicas.ts';
+import { valkeyScaleDown } from './valkey-scale-down.ts';
+import { valkeyScaleUp } from './valkey-scale-up.ts';
 
 /** Every operation that has a campaign, by the name that people type. */
 export const OPERATIONS: Readonly<Record<string, (stack: StackHandle) => FaultOperation<ClusterWorld>>> = {
   'valkey-create': valkeyCreate,
   'valkey-delete': valkeyDelete,
+  'valkey-replicas': valkeyReplicas,
+  'valkey-scale-down': valkeyScaleDown,
+  'valkey-scale-up': valkeyScaleUp,
 };

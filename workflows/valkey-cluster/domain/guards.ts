@@ -39,6 +39,15 @@ const ofPlanAndLastSteps = (
 const has = (plan: ValkeyPlan, ...kinds: readonly ValkeyCommand['kind'][]): boolean =>
   plan.steps.some((step) => kinds.includes(step.kind));
 
+/**
+ * Nodes that lost sight of each other, as when all come back at other addresses, may each still claim what was theirs.
+ * Once they meet, Valkey's own epochs decide; a plan that brings them together and moves nothing must not wait for it.
+ */
+const isReunion = (health: ValkeyFacts['health'], plan: ValkeyPlan): boolean =>
+  health?.viewsAgree === false &&
+  has(plan, 'MeetNode') &&
+  !has(plan, 'MigrateSlots', 'HandOver', 'RestartPod', 'RemoveShard', 'RemoveReplica');
+
 /** Everything that may hold a plan up, one row each. */
 export const GUARDS: readonly ValkeyGuard[] = [
   ofPlan('DependenciesExist', ({ missing, cluster }) => {
@@ -54,7 +63,8 @@ export const GUARDS: readonly ValkeyGuard[] = [
     });
   }),
 
-  ofPlan('OneMasterPerShard', ({ nodes }) => {
+  ofPlan('OneMasterPerShard', ({ nodes, health }, plan) => {
+    if (isReunion(health, plan)) return allowed;
     const split = viewShards({ nodes }).find(({ shard }) => servingNodes(nodes, shard).length > 1);
     if (split === undefined) return allowed;
     const pods = servingNodes(nodes, split.shard).map((node) => node.pod);
@@ -64,7 +74,8 @@ export const GUARDS: readonly ValkeyGuard[] = [
     );
   }),
 
-  ofPlanAndLastSteps('SlotsServedOnce', ({ nodes }) => {
+  ofPlanAndLastSteps('SlotsServedOnce', ({ nodes, health }, plan) => {
+    if (isReunion(health, plan)) return allowed;
     const doubled = countDoubled(nodes.map((node) => node.slots));
     return doubled === 0
       ? allowed

@@ -1,0 +1,8 @@
+import { changeUnderAudit } from './valkey-change.ts';
+
+/** From 2 replicas of each master to 1: nodes are forgotten, and pods go. */
+export const valkeyReplicas = changeUnderAudit(
+  'valkey-replicas',
+  { masters: 3, replicasPerMaster: 2 },
+  { masters: 3, replicasPerMaster: 1 },
+);
