@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Pod } from '../../../deploy/local/kubelet/api/objects.ts';
 import { useStack } from '../../../deploy/local/testing.ts';
 import type { NamespaceHandle } from '../../../deploy/local/testing.ts';
 import { LONG_PATIENCE, PATIENCE, TestNamespace, UNTIL_STOPPED, isReady, shell } from './cluster.ts';
@@ -17,6 +18,11 @@ afterAll(async () => {
   await handle.remove();
   space.api.close();
 });
+
+/** The API server keeps whole seconds, so what follows at once may carry the same one. */
+const createdAt = (pod: Pod | undefined): number => Date.parse(pod?.metadata.creationTimestamp ?? '');
+const readySince = (pod: Pod | undefined): number =>
+  Date.parse(pod?.status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime ?? '');
 
 const probe = { readinessProbe: { exec: { command: ['true'] }, periodSeconds: 1 } };
 
@@ -49,16 +55,17 @@ describe('the controllers of Kubernetes', () => {
     const containers = [{ name: 'main', env: [{ name: 'VERSION', value: '2' }] }];
     await space.patch(space.appsPath('statefulsets', 'db'), { spec: { template: { spec: { containers } } } });
     const oldUids = new Set(before.map((pod) => pod.metadata.uid));
-    const order = new Set<string>();
     await expect
       .poll(async () => {
         const fresh = (await space.listPods('app=db')).filter((pod) => !oldUids.has(pod.metadata.uid));
-        for (const pod of fresh) order.add(pod.metadata.name);
         return fresh.filter(isReady).length;
       }, PATIENCE)
       .toBe(3);
-    expect([...order]).toEqual(['db-2', 'db-1', 'db-0']);
     const after = await space.listPods('app=db');
+    const [first, second, third] = after;
+    expect(after.map((pod) => pod.metadata.name)).toEqual(['db-0', 'db-1', 'db-2']);
+    expect(createdAt(second)).toBeGreaterThanOrEqual(readySince(third));
+    expect(createdAt(first)).toBeGreaterThanOrEqual(readySince(second));
     const oldAddresses = new Set(before.map((pod) => pod.status?.podIP));
     expect(after.filter((pod) => oldAddresses.has(pod.status?.podIP))).toEqual([]);
     await space.createPod('reader', {
