@@ -1,5 +1,6 @@
 import { setPriority } from 'node:os';
 import { keyOf, resolveArtifact } from '../../deploy/local/cache/resolve.ts';
+import { chromium } from '../../deploy/local/parts/chromium.ts';
 import { PARTS } from '../../deploy/local/parts/index.ts';
 import { createProgress } from '../../deploy/local/progress.ts';
 import { messageOf } from '../../deploy/local/stack-error.ts';
@@ -7,7 +8,7 @@ import { messageOf } from '../../deploy/local/stack-error.ts';
 // The build of Kubernetes takes minutes on all cores: what a person waits for goes first.
 const LOW_PRIORITY = 10;
 
-/** Fetches or builds everything that the stack runs, so that no test has to wait for it. */
+/** Fetches or builds everything that the stack runs, and the browser that looks at it, so that no test has to wait. */
 async function fetchParts(): Promise<number> {
   setPriority(LOW_PRIORITY);
   const progress = createProgress(process.stdout);
@@ -16,6 +17,7 @@ async function fetchParts(): Promise<number> {
   const artifacts = new Map(
     PARTS.filter((part) => part.exists?.() ?? true)
       .flatMap((part) => part.artifacts)
+      .concat(chromium)
       .map((artifact) => [keyOf(artifact), artifact]),
   );
   const outcomes = await Promise.allSettled(
