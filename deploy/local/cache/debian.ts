@@ -67,9 +67,10 @@ async function unpackInto(
   context.task.update('reading the package lists');
   await runTool('apt-get', [...options, '-qq', 'update'], run);
   context.task.update(`fetching ${summarize(wanted.packages)}`);
+  // A package that is installed, and yet not on PATH in a fitting version, is fetched like any other.
   const verb =
     wanted.release === 'machine'
-      ? ['install', '--yes', '--download-only', '--no-install-recommends', ...wanted.packages]
+      ? ['install', '--reinstall', '--yes', '--download-only', '--no-install-recommends', ...wanted.packages]
       : ['download', ...wanted.packages];
   await runTool('apt-get', [...options, '-qq', ...verb], run);
   for (const name of readdirSync(archives).filter((name) => name.endsWith('.deb'))) {
