@@ -32,6 +32,9 @@ function operationLines(before: EntityView | null, now: EntityView, nowMs: numbe
   const earlier = before?.status.operation ?? null;
   const { operation, last } = now.status;
   const another = operation?.workflowId !== earlier?.workflowId;
+  const ended =
+    before !== null && last !== null && JSON.stringify(last) !== JSON.stringify(before.status.last);
+  if (ended && another && last.outcome === 'done') lines.push(...unseenSteps(before, nowMs));
   if (operation !== null && another)
     lines.push(`operation ${operation.name} began (${operation.workflowId})`);
   for (const step of now.progress?.steps ?? []) {
@@ -40,10 +43,15 @@ function operationLines(before: EntityView | null, now: EntityView, nowMs: numbe
   }
   if (now.progress?.waiting != null && now.progress.waiting !== before?.progress?.waiting)
     lines.push(`stands still: ${now.progress.waiting}`);
-  if (before !== null && last !== null && JSON.stringify(last) !== JSON.stringify(before.status.last))
-    lines.push(renderResult(last));
+  if (ended) lines.push(renderResult(last));
   return lines;
 }
+
+/** Steps that ended between two looks: an operation that is done has done them all, in a time that nobody saw. */
+const unseenSteps = (before: EntityView, nowMs: number): readonly string[] =>
+  (before.progress?.steps ?? [])
+    .filter(({ state }) => state !== 'done')
+    .map((step) => renderStep({ ...step, state: 'done', startedAtMs: null, endedAtMs: null }, nowMs));
 
 /** Whether there is nothing more to see: the operation has ended, or the workflow has. */
 export function isWatchOver(hadOperation: boolean, now: EntityView): boolean {
