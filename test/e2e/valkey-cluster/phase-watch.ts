@@ -11,6 +11,11 @@ export function watchPhases(world: ClusterWorld): { stop(): Promise<readonly str
   });
   return {
     async stop() {
+      // The watch hears of a change a moment after a read does.
+      await world.until(async () => {
+        const shown = (await world.read())?.status?.phase;
+        return phases.at(-1) === shown ? { found: true } : { missing: `the watch to hear of ${shown}` };
+      });
       end.abort();
       await watching;
       return phases;
