@@ -42,14 +42,12 @@ describe('a cluster that is written to all the while', () => {
     expect(report.writes).toBeGreaterThan(100);
   }
 
-  /**
-   * A status that is overtaken by the next one is never written, and the watch may end before it hears of the last one:
-   * some may be missing, none is out of order. That it ended in `Running` was read already.
-   */
+  /** A status that is overtaken by the next one is never written: some may be missing, none is out of order. */
   function follows(phases: readonly string[], flow: readonly string[]): void {
     const seen = phases.filter((phase, at) => !(at === 0 && phase === 'Running'));
     expect(seen).toEqual(flow.filter((phase) => seen.includes(phase)));
     expect(seen.length).toBeGreaterThan(2);
+    expect(seen.at(-1)).toBe('Running');
   }
 
   const sharesOf = async (): Promise<readonly number[]> => {
