@@ -2,8 +2,10 @@ import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Artifact } from './cache/artifact.ts';
 import { cacheDirectory, findArtifact, keyOf } from './cache/resolve.ts';
+import { findOnPath } from './cache/tool.ts';
 import { defaultHomeDirectory } from './home.ts';
 import type { Part } from './part.ts';
+import { chromium } from './parts/chromium.ts';
 import { PARTS } from './parts/index.ts';
 import { kubectl } from './parts/kubectl.ts';
 
@@ -18,6 +20,12 @@ export interface Finding {
 }
 
 const ROOM_NEEDED_BYTES = 4e9;
+
+/** Programs that are part of every Debian system, so that nothing fetches them. */
+const TOOLS = [
+  { program: 'nsenter', neededBy: 'nodes (probes and hooks that run a command)' },
+  { program: 'prlimit', neededBy: 'nodes (memory limits)' },
+] as const;
 
 /** Looks at everything that the stack needs on this machine; it fetches and changes nothing. */
 export async function examine(): Promise<readonly Finding[]> {
@@ -34,9 +42,14 @@ export async function examine(): Promise<readonly Finding[]> {
   );
   return [
     examinePlatform(),
+    ...TOOLS.map(examineTool),
     examineDirectory('cache', cacheDirectory(), 'KEELSON_CACHE'),
     examineDirectory('home', defaultHomeDirectory(), 'KEELSON_HOME'),
-    ...(await Promise.all([...artifacts, examineArtifact(kubectl, ['people'])])),
+    ...(await Promise.all([
+      ...artifacts,
+      examineArtifact(kubectl, ['people']),
+      examineArtifact(chromium, ['tests of the Web UI']),
+    ])),
   ];
 }
 
@@ -66,6 +79,12 @@ function examinePlatform(): Finding {
   const fits = process.platform === 'linux' && process.arch === 'x64';
   const detail = fits ? 'supported' : 'the stack runs on Linux on x86-64 only';
   return { what, state: fits ? 'present' : 'missing', detail, neededBy: ['everything'] };
+}
+
+function examineTool({ program, neededBy }: (typeof TOOLS)[number]): Finding {
+  const found = findOnPath(program);
+  const detail = found ?? 'install it (Debian: util-linux), or put it on PATH';
+  return { what: program, state: found === undefined ? 'missing' : 'present', detail, neededBy: [neededBy] };
 }
 
 function examineDirectory(what: string, directory: string, setting: string): Finding {

@@ -22,6 +22,8 @@ export const kubeControllerManager: Part = {
       '--leader-elect=false',
       '--bind-address=127.0.0.1',
       `--secure-port=${context.port('health')}`,
+      // Pods have loopback addresses, which no Endpoints may hold: these controllers could only fail, with an Event each.
+      '--controllers=*,-endpoints-controller,-endpointslice-controller,-endpointslice-mirroring-controller',
       '--use-service-account-credentials=true',
       `--service-account-private-key-file=${serviceAccountKeyFile(context)}`,
       `--root-ca-file=${certificateFile(context)}`,

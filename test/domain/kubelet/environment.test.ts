@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Container, KeyedData } from '../../../deploy/local/kubelet/api/objects.ts';
 import { buildEnvironment, expand } from '../../../deploy/local/kubelet/pod/environment.ts';
-import { divideQuantity, parseQuantity } from '../../../deploy/local/kubelet/pod/quantity.ts';
+import { divideQuantity, numberOf } from '../../../deploy/local/kubelet/pod/quantity.ts';
 import { container, pod } from './pod-fixture.ts';
 
 const metadata = { name: 'x', namespace: 'default', uid: 'u' };
@@ -144,7 +144,7 @@ describe('quantities', () => {
     ['1e3', 1_000],
     [2, 2],
   ])('%s is %d', (text, value) => {
-    expect(parseQuantity(text)).toBe(value);
+    expect(numberOf(text)).toBe(value);
   });
 
   test('rounds up, and not by a rounding error', () => {
@@ -153,6 +153,6 @@ describe('quantities', () => {
   });
 
   test('refuses what is none', () => {
-    expect(() => parseQuantity('12Xi')).toThrow('12Xi is not a quantity');
+    expect(() => numberOf('12Xi')).toThrow('12Xi is not a quantity');
   });
 });

@@ -103,6 +103,13 @@ describe('the sandbox of a container', () => {
     );
   });
 
+  test('takes no devices for a user without rights that would cost a second user namespace', () => {
+    const args = buildSandboxArguments({ ...spec, user: 999, unprivileged: true });
+    expect(args).not.toContain('--dev');
+    expect(args.join(' ')).toContain('--tmpfs /dev --dev-bind /dev/null /dev/null');
+    expect(buildSandboxArguments(spec).join(' ')).toContain('--dev /dev');
+  });
+
   test('ends with the command', () => {
     expect(buildSandboxArguments(spec).slice(-4)).toEqual(['--', 'sh', '-c', 'true']);
   });

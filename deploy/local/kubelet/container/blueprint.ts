@@ -3,7 +3,7 @@ import { join, normalize } from 'node:path';
 import type { Container, Pod } from '../api/objects.ts';
 import type { Image } from '../config.ts';
 import { expand } from '../pod/environment.ts';
-import { parseQuantity } from '../pod/quantity.ts';
+import { numberOf } from '../pod/quantity.ts';
 import type { VolumePlace } from '../volumes/volume-set.ts';
 import { createRootReader } from './files.ts';
 import type { RunFiles } from './files.ts';
@@ -54,7 +54,7 @@ export function buildCommandLine(blueprint: Blueprint): string[] {
   });
   const memory = container.resources?.limits?.['memory'];
   if (memory === undefined) return [blueprint.bwrap, ...args];
-  return ['prlimit', `--data=${Math.ceil(parseQuantity(memory)) + reservedBytes}`, blueprint.bwrap, ...args];
+  return ['prlimit', `--data=${Math.ceil(numberOf(memory)) + reservedBytes}`, blueprint.bwrap, ...args];
 }
 
 /** The host name of a pod's containers. */

@@ -42,7 +42,7 @@ export function buildSandboxArguments(spec: SandboxSpec): string[] {
   if (!standsInMount) targets.push(workingDir);
   const separation = ['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--hostname', spec.hostname];
   const reports = ['--json-status-fd', String(descriptors.status), '--info-fd', String(descriptors.info)];
-  const kernel = ['--ro-bind-try', '/sys', '/sys', '--proc', '/proc', '--dev', '/dev'];
+  const kernel = ['--ro-bind-try', '/sys', '/sys', '--proc', '/proc', ...buildDeviceArguments(spec)];
   const scratch = ['/tmp', '/run', '/var/tmp', '/root', ...(standsInMount ? [] : [workingDir])];
   return [
     ...separation,
@@ -63,6 +63,26 @@ export function buildSandboxArguments(spec: SandboxSpec): string[] {
 function buildUserArguments({ user, group, unprivileged }: SandboxSpec): string[] {
   if (user === undefined && group === undefined && !unprivileged) return [];
   return ['--unshare-user', '--uid', String(user ?? 0), '--gid', String(group ?? 0)];
+}
+
+/**
+ * For a user who is not root, bubblewrap's own `/dev` costs a second user namespace inside the first (its terminals
+ * need uid 0), and from there nobody can enter the container's other namespaces any more: no exec probe would
+ * succeed. So that user gets the same devices without terminals.
+ */
+function buildDeviceArguments({ unprivileged }: SandboxSpec): string[] {
+  if (!unprivileged) return ['--dev', '/dev'];
+  const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty'].map((name) => `/dev/${name}`);
+  const streams = ['fd', 'fd/0', 'fd/1', 'fd/2'].map((name) => `/proc/self/${name}`);
+  const links = ['/dev/fd', '/dev/stdin', '/dev/stdout', '/dev/stderr'];
+  return [
+    '--tmpfs',
+    '/dev',
+    ...devices.flatMap((path) => ['--dev-bind', path, path]),
+    ...streams.flatMap((target, at) => ['--symlink', target, links[at] ?? '']),
+    '--tmpfs',
+    '/dev/shm',
+  ];
 }
 
 function isWithin(path: string, directory: string): boolean {
