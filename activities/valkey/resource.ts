@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { failure } from '../../workflows/shared/failures.ts';
+import { parseQuantity } from '../../workflows/shared/quantity.ts';
 import type {
   ValkeyClusterResource,
   ValkeyClusterSpec,
@@ -7,6 +8,12 @@ import type {
 import type { CustomObject } from '../kubernetes/objects.ts';
 
 const texts = z.record(z.string(), z.string()).default({});
+const quantities = z
+  .record(
+    z.string(),
+    z.string().refine((text) => parseQuantity(text) !== null, 'must be a quantity such as 1Gi'),
+  )
+  .default({});
 const secretKey = z.object({ name: z.string(), key: z.string() });
 
 /** What plans rely on. The API server has filled in the defaults; what is missing here is an old definition's fault. */
@@ -44,7 +51,7 @@ const spec = z.object({
     rdb: z.object({ enabled: z.boolean(), saveRules: z.array(z.string()) }),
     retention: z.enum(['Retain', 'Delete']),
   }),
-  resources: z.object({ requests: texts, limits: texts }),
+  resources: z.object({ requests: quantities, limits: quantities }),
   scheduling: z.object({
     spreadMasters: z.boolean(),
     topologyKey: z.string(),

@@ -7,45 +7,13 @@ import type {
   ValkeyClusterSpec,
   ValkeyObservation,
 } from '../../../workflows/valkey-cluster/domain/observation.ts';
+import { DEFAULT_SPEC } from '../../../workflows/valkey-cluster/domain/spec-defaults.ts';
 import { openStage, SPECIMEN, type KubernetesStage } from '../kubernetes/stage.ts';
 import { openRealServers } from './real-servers.ts';
 import type { ValkeyStage } from './stage.ts';
 
 /** A kind of the tests' own, so that no worker of the stack takes these clusters for its work. */
 const naming = { ...valkeyNaming, ...SPECIMEN, clusterLabel: 'conformance.keelson.test/cluster' };
-
-/** What the API server makes of an empty spec. */
-const SPEC: ValkeyClusterSpec = {
-  masters: 3,
-  replicasPerMaster: 1,
-  image: {
-    repository: 'valkey/valkey',
-    tag: '9.1.2',
-    pullPolicy: 'IfNotPresent',
-    pullSecrets: [],
-    allowDowngrade: false,
-  },
-  persistence: {
-    enabled: true,
-    size: '10Gi',
-    aof: { enabled: true, fsync: 'everysec' },
-    rdb: { enabled: true, saveRules: ['900 1'] },
-    retention: 'Retain',
-  },
-  resources: { requests: { cpu: '100m' }, limits: { memory: '1Gi' } },
-  scheduling: {
-    spreadMasters: true,
-    topologyKey: 'kubernetes.io/hostname',
-    nodeSelector: {},
-    tolerations: [],
-  },
-  labels: {},
-  annotations: {},
-  readService: { enabled: false, serviceType: 'ClusterIP', annotations: {} },
-  metricsExporter: { enabled: false, image: 'exporter', port: 9121 },
-  replication: { disklessSync: false, disklessSyncDelay: 5, minReplicasToWrite: 0, minReplicasMaxLag: 10 },
-  approvals: 'None',
-};
 
 let kubernetes: KubernetesStage;
 let servers: ValkeyStage;
@@ -69,7 +37,7 @@ async function createCluster(name: string, spec: Partial<ValkeyClusterSpec> = {}
   const metadata = { name, namespace: kubernetes.namespace };
   await kubernetes.client.create(
     { ...SPECIMEN, ...metadata },
-    { ...SPECIMEN, metadata, spec: { ...SPEC, ...spec } },
+    { ...SPECIMEN, metadata, spec: { ...DEFAULT_SPEC, ...spec } },
   );
 }
 
@@ -164,8 +132,8 @@ describe('observing', () => {
         duration: '2160h',
         renewBefore: '360h',
       },
-      image: { ...SPEC.image, pullSecrets: ['no-pull'] },
-      persistence: { ...SPEC.persistence, storageClassName: 'no-class' },
+      image: { ...DEFAULT_SPEC.image, pullSecrets: ['no-pull'] },
+      persistence: { ...DEFAULT_SPEC.persistence, storageClassName: 'no-class' },
     });
     const { missing } = await observe('missing');
     expect(missing.map(({ field }) => field)).toEqual([
@@ -184,6 +152,11 @@ describe('observing', () => {
     await expect(observe('odd')).rejects.toMatchObject({
       type: 'ResourceInvalid',
       message: expect.stringContaining('spec.masters'),
+    });
+    await createCluster('vague', { resources: { requests: {}, limits: { memory: 'lots' } } });
+    await expect(observe('vague')).rejects.toMatchObject({
+      type: 'ResourceInvalid',
+      message: expect.stringContaining('spec.resources.limits.memory'),
     });
   });
 

@@ -4,6 +4,9 @@ import { parseClusterNodes } from '../../../activities/valkey/cluster-nodes.ts';
 import { runAttempt, type Attempt } from '../attempt.ts';
 import type { ValkeyStage } from './stage.ts';
 
+/** Its slot is 16,383. */
+const KEY_OF_LAST_SLOT = 'k10322';
+
 /** What every implementation of the Valkey activities must do, on servers that are real or not. */
 export function valkeySuite(open: () => Promise<ValkeyStage>): void {
   describe('the activities of Valkey', () => {
@@ -220,6 +223,46 @@ export function valkeySuite(open: () => Promise<ValkeyStage>): void {
           type: 'ValkeySlotBusy',
         });
         expect(await nodes(first)).toHaveLength(2);
+      });
+    });
+
+    describe('forgetting a master that serves nothing and has keys in it', () => {
+      /** A cluster of two, of which the second has one slot with a key in it. */
+      async function leaver(): Promise<readonly [ValkeyServer, ValkeyServer, string]> {
+        const [first, second] = await two();
+        const { nodeIds } = await meet([first, second]);
+        await assign(first, [0, 16_382]);
+        await assign(second, [16_383, 16_383]);
+        await untilSaid(second, 'cluster_state:ok');
+        await stage.command(second, 'SET', KEY_OF_LAST_SLOT, 'old');
+        return [first, second, nodeIds[second.pod] ?? ''];
+      }
+      const untilSaid = async (server: ValkeyServer, words: string): Promise<void> => {
+        while (!(await stage.command(server, 'CLUSTER', 'INFO')).includes(words))
+          await new Promise((resolve) => setTimeout(resolve, 20));
+      };
+      const forget = (first: ValkeyServer, second: ValkeyServer, id: string) =>
+        stage.activities.forgetValkeyNodes({ access, servers: [first], leaving: [second], nodeIds: [id] });
+
+      test('empties and resets it once others serve all slots', async () => {
+        const [first, second, id] = await leaver();
+        // Given away by hand, a slot leaves its keys where they were.
+        await stage.command(second, 'CLUSTER', 'DELSLOTS', '16383');
+        await stage.command(first, 'CLUSTER', 'DELSLOTS', '16383').catch(() => '');
+        await expect(forget(first, second, id)).rejects.toThrow('nobody serves');
+        expect(await stage.command(second, 'DBSIZE')).toBe('1');
+        await assign(first, [16_383, 16_383]);
+        await untilSaid(second, 'cluster_slots_assigned:16384');
+        expect(await forget(first, second, id)).toEqual({ forgotten: 1 });
+        expect(await stage.command(second, 'DBSIZE')).toBe('0');
+        expect((await self(second)).id).not.toBe(id);
+      });
+
+      test('leaves one alone that serves a slot, with its keys', async () => {
+        const [first, second, id] = await leaver();
+        await expect(forget(first, second, id)).rejects.toMatchObject({ type: 'ValkeySlotBusy' });
+        expect(await stage.command(second, 'DBSIZE')).toBe('1');
+        expect((await self(second)).id).toBe(id);
       });
     });
 

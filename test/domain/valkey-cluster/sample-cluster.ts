@@ -2,39 +2,12 @@ import type {
   ValkeyClusterResource,
   ValkeyClusterSpec,
 } from '../../../workflows/valkey-cluster/domain/observation.ts';
+import { DEFAULT_SPEC } from '../../../workflows/valkey-cluster/domain/spec-defaults.ts';
 
-/** A spec as the API server fills it in. */
+/** The default spec with a password, as the API server fills it in. */
 export const sampleSpec: ValkeyClusterSpec = {
-  masters: 3,
-  replicasPerMaster: 1,
-  approvals: 'None',
-  image: {
-    repository: 'valkey/valkey',
-    tag: '9.1.2',
-    pullPolicy: 'IfNotPresent',
-    pullSecrets: [],
-    allowDowngrade: false,
-  },
+  ...DEFAULT_SPEC,
   auth: { secretRef: { name: 'cache-auth', key: 'password' } },
-  persistence: {
-    enabled: true,
-    size: '1Gi',
-    retention: 'Retain',
-    aof: { enabled: true, fsync: 'everysec' },
-    rdb: { enabled: true, saveRules: ['900 1', '300 10', '60 10000'] },
-  },
-  resources: { requests: { cpu: '100m', memory: '256Mi' }, limits: { cpu: '1', memory: '1Gi' } },
-  scheduling: {
-    spreadMasters: true,
-    topologyKey: 'kubernetes.io/hostname',
-    nodeSelector: {},
-    tolerations: [],
-  },
-  labels: {},
-  annotations: {},
-  readService: { enabled: false, serviceType: 'ClusterIP', annotations: {} },
-  metricsExporter: { enabled: false, image: 'oliver006/redis_exporter:latest', port: 9121 },
-  replication: { disklessSync: false, disklessSyncDelay: 5, minReplicasToWrite: 0, minReplicasMaxLag: 10 },
 };
 
 /** A resource named `default/cache`, with what a test changes of its spec. */

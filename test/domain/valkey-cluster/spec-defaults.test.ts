@@ -61,6 +61,8 @@ describe('a spec that cannot be planned', () => {
     [{ masters: 'x' }, /^spec\.masters is x/],
     [{ replicasPerMaster: 6 }, /^spec\.replicasPerMaster is 6/],
     [{ masters: 100, replicasPerMaster: 5 }, /600 nodes/],
+    [{ resources: { limits: { memory: 'lots' } } }, /^spec\.resources\.limits\.memory is "lots"/],
+    [{ resources: { requests: { cpu: '1..2' } } }, /^spec\.resources\.requests\.cpu is "1\.\.2"/],
   ])('%j is refused with the field', (spec, words) => {
     expect(refuseSpec(fillSpec(spec))).toMatch(words);
   });

@@ -1,4 +1,5 @@
 import type { Json } from '../../shared/plan.ts';
+import { parseQuantity } from '../../shared/quantity.ts';
 import type { ValkeyClusterSpec } from './observation.ts';
 
 /** What the API server fills in where a manifest says nothing: the same values as in the definition of the resource. */
@@ -55,13 +56,17 @@ export const fillSpec = (spec: Json): ValkeyClusterSpec =>
   fillParts(overlay(DEFAULT_SPEC as unknown as Json, spec)) as unknown as ValkeyClusterSpec;
 
 /** Why a filled-in spec can not be planned, naming the field; null when it can. The API server refuses the same. */
-export function refuseSpec({ masters, replicasPerMaster }: ValkeyClusterSpec): string | null {
+export function refuseSpec({ masters, replicasPerMaster, resources }: ValkeyClusterSpec): string | null {
   const isWhole = (value: unknown, from: number, to: number): boolean =>
     Number.isInteger(value) && Number(value) >= from && Number(value) <= to;
   if (!isWhole(masters, 3, 100)) return `spec.masters is ${String(masters)}: it must be from 3 to 100`;
   if (!isWhole(replicasPerMaster, 0, 5)) {
     return `spec.replicasPerMaster is ${String(replicasPerMaster)}: it must be from 0 to 5`;
   }
+  for (const [part, values] of Object.entries(resources))
+    for (const [name, value] of Object.entries(values))
+      if (typeof value !== 'string' || parseQuantity(value) === null)
+        return `spec.resources.${part}.${name} is ${JSON.stringify(value)}: it must be a quantity such as 1Gi`;
   const nodes = masters * (1 + replicasPerMaster);
   return nodes <= 500 ? null : `spec.masters * (1 + spec.replicasPerMaster) is ${nodes} nodes: at most 500`;
 }

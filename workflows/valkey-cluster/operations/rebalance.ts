@@ -1,28 +1,12 @@
 import { runOperation, type Operation, type OperationInput } from '../../shared/operation.ts';
 import type { OperationResult } from '../../shared/messages.ts';
 import { operationPort } from '../../shared/temporal-port.ts';
-import { partsOf } from '../change-performers.ts';
 import type { ValkeyTypes } from '../contract.ts';
-import { growCluster, rebalanceSlots, verifyCluster } from '../flows.ts';
-import { performersOf } from '../performers.ts';
 import { valkeyLifecycle } from '../lifecycle.ts';
-import { undoOnCancel } from '../undo.ts';
+import { scaleUp } from './scale-up.ts';
 
-/** The same masters with even shares: on demand, or because a change was interrupted half-way. */
-export const rebalance: Operation<ValkeyTypes> = {
-  name: 'rebalance',
-  interruptible: ['AwaitPods', 'AttachReplica', 'MigrateSlots', 'VerifyHealth'],
-  parts: partsOf,
-
-  async run(run) {
-    undoOnCancel(run);
-    await growCluster(run);
-    await rebalanceSlots(run);
-    const { ForgetNode } = performersOf(run);
-    await run.perform({ ForgetNode });
-    await verifyCluster(run);
-  },
-};
+/** The same masters with even shares, on demand or after an interruption: the runbook of a scale-up that adds no shard. */
+export const rebalance: Operation<ValkeyTypes> = { ...scaleUp, name: 'rebalance' };
 
 /** The workflow of one rebalancing. */
 export const rebalanceValkeyCluster = (input: OperationInput<ValkeyTypes>): Promise<OperationResult> =>

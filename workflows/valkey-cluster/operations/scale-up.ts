@@ -4,8 +4,8 @@ import { operationPort } from '../../shared/temporal-port.ts';
 import { partsOf } from '../change-performers.ts';
 import type { ValkeyTypes } from '../contract.ts';
 import { growCluster, rebalanceSlots, verifyCluster } from '../flows.ts';
-import { performersOf } from '../performers.ts';
 import { valkeyLifecycle } from '../lifecycle.ts';
+import { performersOf } from '../performers.ts';
 import { undoOnCancel } from '../undo.ts';
 
 /** More masters: new shards come with their replicas, and take their share of the slots. */
