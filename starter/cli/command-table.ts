@@ -54,6 +54,11 @@ export const COMMANDS: readonly CommandRow[] = [
   },
   { name: 'retry', summary: 'try again now what has failed', load: () => import('./commands/retry.ts') },
   {
+    name: 'db',
+    summary: 'look after the database of the spot agents',
+    load: () => import('./commands/db.ts'),
+  },
+  {
     name: 'completion',
     summary: 'print the completion script for a shell',
     load: () => import('./commands/completion.ts'),

@@ -160,6 +160,36 @@ export const FAILURES = {
     remedy:
       'Follow docs/runbooks/valkey-data-lost.md: restore the volumes, or accept the loss by deleting the resource.',
   },
+  MysqlUnavailable: {
+    class: 'transient',
+    meaning: 'The database does not accept a connection, does not answer in time, or is shutting down.',
+    remedy: 'Nothing at first: retried. If it stays, look at the database and at KEELSON_MYSQL_URL.',
+  },
+  MysqlBusy: {
+    class: 'transient',
+    meaning: 'Another transaction held a row for too long, or two of them waited for each other.',
+    remedy: 'Nothing: the transaction is done again.',
+  },
+  MysqlSchema: {
+    class: 'transient',
+    meaning: 'The database lacks a table, a column or the procedure.',
+    remedy: 'Run `keelson db migrate` with the same URL; it goes on by itself then.',
+  },
+  MysqlRefused: {
+    class: 'permanent',
+    meaning: 'The database refuses the user, or a statement for a reason that will not go away by itself.',
+    remedy: 'The message has the server’s words: follow docs/runbooks/mysql-refused.md.',
+  },
+  VersionConflict: {
+    class: 'stale',
+    meaning: 'Another promotion of the same agent won: the epoch is another one now.',
+    remedy: 'Nothing: the rows are read and planned again.',
+  },
+  NotPromotable: {
+    class: 'stale',
+    meaning: 'The instance is no replica of this agent, or no longer.',
+    remedy: 'Nothing: the rows are read and planned again.',
+  },
 } as const satisfies Record<string, FailureKind>;
 
 export type FailureCode = keyof typeof FAILURES;
