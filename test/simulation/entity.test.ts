@@ -82,6 +82,44 @@ describe('hints', () => {
   });
 });
 
+describe('the end of an operation', () => {
+  it('is told once, by the entity, with what it sees then', async () => {
+    const { row, theatre } = open();
+    await row.apply({ wanted: 1 });
+    await row.untilWaiting('drift');
+    const said = theatre.world.state.writes.map(({ status }) => `${status.phase} ${status.reason}`);
+    expect(said).toEqual(['Lighting OperationRunning', 'Warming OperationRunning', 'Lit Settled']);
+  });
+
+  it('is told even when the world cannot be seen after it', async () => {
+    const { row } = open();
+    const letGo = row.hold('awaitLampWarm');
+    await row.apply({ wanted: 1 });
+    await row.untilStep('light-up', 'AwaitWarm');
+    row.fail('observeLampRow', 'KubernetesForbidden', 'no right to look', 1);
+    letGo();
+    await row.untilWaiting('back-off');
+    expect(row.row?.status).toMatchObject({ phase: 'Lit', reason: 'OperationDone' });
+    await row.untilLit(1);
+  });
+
+  it('is told by an operation that an older version of the entity began', async () => {
+    const workflows = simulatedWorkflows();
+    const { row, theatre } = open({
+      workflows: {
+        ...workflows,
+        lampRowLightUp: (port, input) =>
+          workflows['lampRowLightUp']?.(port, { ...(input as object), endToldBy: undefined }) ??
+          Promise.reject(new Error('the example has no such workflow')),
+      },
+    });
+    await row.apply({ wanted: 1 });
+    await row.untilWaiting('drift');
+    const said = theatre.world.state.writes.map(({ status }) => `${status.phase} ${status.reason}`);
+    expect(said.slice(-2)).toEqual(['Lit OperationRunning', 'Lit Settled']);
+  });
+});
+
 describe('waiting', () => {
   it('looks for drift again after ten minutes and a little, never twice the same', async () => {
     const { row, theatre } = open();

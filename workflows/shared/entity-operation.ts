@@ -28,6 +28,7 @@ export function buildOperation<T extends LifecycleTypes>(
     phase,
     observed,
     carriedOut,
+    endToldBy: 'entity',
     ...(tuning === undefined ? {} : { tuning }),
   };
   return {
@@ -96,6 +97,7 @@ export function concludeOperation(
   readonly failure: Failure | null;
   readonly outcome: OperationResult['outcome'];
   readonly message: string;
+  readonly endToldBy: OperationResult['endToldBy'];
 } {
   const result = 'result' in end ? end.result : resultOf(end.error);
   const failed = 'result' in end ? shortcoming(end.result, plan.hash, carried) : causeOf(end.error);
@@ -117,6 +119,7 @@ export function concludeOperation(
     failure,
     outcome,
     message,
+    endToldBy: result?.endToldBy,
   };
 }
 

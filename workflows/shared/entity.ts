@@ -1,4 +1,5 @@
 import { EntityDesk } from './entity-desk.ts';
+import { refuseWrongSettings } from './entity-input.ts';
 import {
   buildOperation,
   concludeOperation,
@@ -9,7 +10,7 @@ import { EntityState, type Seen } from './entity-state.ts';
 import { EntityVoice } from './entity-voice.ts';
 import type { Failure } from './failure-codes.ts';
 import { failure, failureOf } from './failures.ts';
-import type { Lifecycle, LifecycleTypes } from './lifecycle.ts';
+import type { Lifecycle, LifecycleTypes, View } from './lifecycle.ts';
 import type { Carried } from './memory.ts';
 import { entityId, type OperationResult, type ResourceRef } from './messages.ts';
 import type { Tuning } from './operation.ts';
@@ -40,7 +41,7 @@ export async function runEntity<T extends LifecycleTypes>(
   const entity = new Entity(port, lifecycle, input);
   // No child is open between two turns, so that continue-as-new can end none.
   for (let end = await entity.turn(); end !== 'gone'; end = await entity.turn()) {
-    if (end === 'afresh' || port.shouldContinueAsNew()) {
+    if (end === 'afresh' || (port.shouldContinueAsNew() && !entity.owesStatus)) {
       await port.continueAsNew(entity.carryOn() as unknown as Json);
     }
   }
@@ -53,6 +54,8 @@ class Entity<T extends LifecycleTypes> {
   readonly #state: EntityState<T>;
   readonly #desk: EntityDesk;
   readonly #voice: EntityVoice<T>;
+  /** The end of an operation, which the next look at the world is to be told with. */
+  #untold: View<T> | null = null;
   #blindInARow = 0;
   #blockedInARow = 0;
 
@@ -63,6 +66,11 @@ class Entity<T extends LifecycleTypes> {
     this.#state = new EntityState(lifecycle, input.carried);
     this.#desk = new EntityDesk(port, input.ref, this.#state);
     this.#voice = new EntityVoice(port, lifecycle, input.ref, this.#desk);
+  }
+
+  /** Whether the resource still says that an operation runs which has ended. */
+  get owesStatus(): boolean {
+    return this.#untold !== null;
   }
 
   carryOn(): EntityInput {
@@ -92,12 +100,14 @@ class Entity<T extends LifecycleTypes> {
     try {
       const observed = await this.#lifecycle.observe(this.#port, this.#input.ref);
       this.#blindInARow = 0;
+      this.#untold = null;
       return observed;
     } catch (error) {
       const failed = failureOf(error);
       if (failed === null || failed.code === 'Cancelled') throw error;
       this.#blindInARow += 1;
       const message = `cannot observe: ${failed.code}: ${failed.message}`;
+      await this.#tellEnd();
       this.#port.show(message);
       this.#desk.message = message;
       await this.#idle('back-off', message, () => this.#desk.asked, lookAgainMs(this.#blindInARow));
@@ -235,11 +245,20 @@ class Entity<T extends LifecycleTypes> {
     state.remember(conclusion.remember);
     if (conclusion.failure !== null) return this.#fail(seen, conclusion.failure);
     const { outcome, message } = conclusion;
-    await this.#voice.announce(state.view(seen, { message, reason: EVENT_REASONS[outcome] }), {
+    const view = state.view(seen, { message, reason: EVENT_REASONS[outcome] });
+    if (conclusion.endToldBy === 'entity') this.#untold = view;
+    await this.#voice.announce(view, {
       type: outcome === 'done' ? 'Normal' : 'Warning',
       reason: EVENT_REASONS[outcome],
       message: `${seen.plan.operation}: ${message}`,
     });
+  }
+
+  /** Tells the end of an operation by what was known before it, because the world as it is now cannot be seen. */
+  async #tellEnd(): Promise<void> {
+    const view = this.#untold;
+    this.#untold = null;
+    if (view !== null) await this.#voice.report(view);
   }
 
   async #fail(seen: Seen<T>, failed: Failure, found = false): Promise<void> {
@@ -278,10 +297,7 @@ function refuseWrongInput(workflowId: string, lifecycle: string, input: EntityIn
       `this resource has one workflow, ${own}: start it under that id, not ${workflowId}`,
     );
   }
-  const carried = input.carried?.version;
-  if (carried !== undefined && carried !== 1) {
-    throw new Error(`the remembered state has version ${String(carried)}, which this worker does not know`);
-  }
+  refuseWrongSettings(input);
 }
 
 const lookAgainMs = (inARow: number): number =>

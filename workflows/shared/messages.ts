@@ -80,6 +80,8 @@ export interface OperationResult {
   readonly durationMs: number;
   readonly stepSeconds: Readonly<Record<string, number>>;
   readonly facts: Facts;
+  /** Who writes the status of the end; a run that does not say so has written it itself. */
+  readonly endToldBy?: 'entity';
 }
 
 export interface Approval {

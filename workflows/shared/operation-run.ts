@@ -20,6 +20,8 @@ export interface OperationInput<T extends LifecycleTypes> {
   readonly observed: T['observed'];
   readonly carriedOut: number | null;
   readonly tuning?: Tuning;
+  /** Who writes the status of the end. Runs that began before there was a choice write it themselves. */
+  readonly endToldBy?: 'entity';
 }
 
 /** Times that tests and slow links set otherwise; they travel from an entity to its operations. */
@@ -67,6 +69,7 @@ export class OperationRun<T extends LifecycleTypes> {
   readonly #operation: Operation<T>;
   readonly #progress: Progress;
   readonly #reporter: Reporter<View<T>>;
+  readonly #reportPort: OperationPort<T['activities']>;
   readonly #startedAtMs: number;
   readonly #undo: { readonly what: string; readonly how: () => Promise<void> }[] = [];
   readonly #locks = new PartLocks();
@@ -84,7 +87,8 @@ export class OperationRun<T extends LifecycleTypes> {
     operation: Operation<T>,
     input: OperationInput<T>,
   ) {
-    this.port = port;
+    this.#reportPort = port;
+    this.port = { ...port, ...this.#startingWrites(port) };
     this.input = input;
     this.ref = input.ref;
     this.served = input.served;
@@ -145,6 +149,7 @@ export class OperationRun<T extends LifecycleTypes> {
   reached(event: T['event'], message = ''): void {
     const outcome = transition(this.#lifecycle.table, this.#phase, event);
     if (!outcome.moved) throw failure('PhaseRefused', outcome.refusal);
+    this.#reporter.begin();
     this.#phase = outcome.to;
     this.#moved = true;
     const { name } = this.#operation;
@@ -156,6 +161,7 @@ export class OperationRun<T extends LifecycleTypes> {
   /** Says on the resource what is going on, beside the phase: what a long wait waits for. */
   tell(message: string): void {
     this.#report(message);
+    this.#reporter.begin();
   }
 
   /** Observes the world again; a resource that is gone or another one ends the operation. */
@@ -289,16 +295,17 @@ export class OperationRun<T extends LifecycleTypes> {
   }
 
   /** Counts the failure and says how far the run came; what follows from it is the entity's to decide. */
-  failed(failed: Failure): OperationResult {
+  async failed(failed: Failure): Promise<OperationResult> {
+    if (this.#entityTellsEnd) await this.#flush();
     this.#show(`failed: ${failed.message}`);
     return this.#result('failed', failed.message, failed);
   }
 
-  /** Says on the resource that a defect ends the run, and which. */
+  /** Says that a defect ends the run, and which. */
   async tellDefect(error: unknown): Promise<Failure> {
     const message = `${this.#operation.name} met a defect: ${error instanceof Error ? error.message : String(error)}`;
     this.#report(message);
-    await this.#flush();
+    if (!this.#entityTellsEnd) await this.#flush();
     return { code: 'Defect', class: 'permanent', message };
   }
 
@@ -317,13 +324,34 @@ export class OperationRun<T extends LifecycleTypes> {
       durationMs,
       stepSeconds: secondsByKind(steps),
       facts: this.#facts,
+      ...(this.#entityTellsEnd ? { endToldBy: 'entity' as const } : {}),
     };
   }
 
-  /** Waits for the last status. A resource that has gone by then, as after a deletion, has no use for it. */
+  get #entityTellsEnd(): boolean {
+    return this.input.endToldBy === 'entity';
+  }
+
+  /** Whatever takes time is where a status that was put down is written, side by side with it. */
+  #startingWrites(
+    port: OperationPort<T['activities']>,
+  ): Pick<OperationPort<T['activities']>, 'act' | 'wait' | 'until'> {
+    const first = <Args extends readonly unknown[], R>(go: (...args: Args) => R): ((...args: Args) => R) => {
+      return (...args) => {
+        this.#reporter.begin();
+        return go(...args);
+      };
+    };
+    return { act: first(port.act), wait: first(port.wait), until: first(port.until) };
+  }
+
+  /**
+   * Waits until no status is being written any more: two writers would write over each other. The last one is the
+   * entity's, who looks at the world anyway. A resource that has gone by then, as after a deletion, has no use for it.
+   */
   async #flush(): Promise<void> {
     try {
-      await this.#reporter.flush();
+      await (this.#entityTellsEnd ? this.#reporter.leave() : this.#reporter.flush());
     } catch (error) {
       if (failureOf(error)?.class !== 'stale') throw error;
     }
@@ -349,7 +377,7 @@ export class OperationRun<T extends LifecycleTypes> {
   /** Only a resource that is gone or another one ends the operation; a status that cannot be written does not. */
   async #write(view: View<T>): Promise<void> {
     try {
-      await this.port.shielded(() => this.#lifecycle.report(this.port, view));
+      await this.#reportPort.shielded(() => this.#lifecycle.report(this.#reportPort, view));
     } catch (error) {
       const failed = failureOf(error);
       if (failed === null || failed.class === 'stale') throw error;

@@ -25,7 +25,7 @@ export async function runOperation<T extends LifecycleTypes>(
     if (failed?.code === 'GuardBlocked') return run.finish('blocked', failed.message, failed);
     // A defect is told on the resource and ends the run: parked, it would block every newer wish as well.
     const told = failed ?? (await run.tellDefect(error));
-    throw operationFailed(told, run.failed(told));
+    throw operationFailed(told, await run.failed(told));
   }
 }
 

@@ -1,7 +1,8 @@
 /** Writes the newest of what it is given, one at a time and without holding up the giver. */
 export class Reporter<View> {
   readonly #write: (view: View) => Promise<void>;
-  #next: View | null = null;
+  #newest: View | null = null;
+  #due: View | null = null;
   #busy = false;
   #writing: Promise<void> = Promise.resolve();
   #failure: { readonly error: unknown } | null = null;
@@ -11,9 +12,16 @@ export class Reporter<View> {
     this.#write = write;
   }
 
-  /** Takes a view to be written; one that says nothing new is dropped, one that is overtaken is never written. */
+  /** Takes a view; it is written when the giver goes on, so that the last one can be left to somebody else. */
   put(view: View): void {
-    this.#next = view;
+    this.#newest = view;
+  }
+
+  /** Begins to write what was taken; what says nothing new is dropped, what is overtaken is never written. */
+  begin(): void {
+    if (this.#newest === null) return;
+    this.#due = this.#newest;
+    this.#newest = null;
     if (this.#busy) return;
     this.#busy = true;
     this.#writing = this.#drain();
@@ -28,14 +36,23 @@ export class Reporter<View> {
 
   /** Waits until the newest view is written. */
   async flush(): Promise<void> {
+    this.begin();
+    await this.#writing;
+    this.check();
+  }
+
+  /** Leaves what is not being written yet to the next writer, who may begin when this is over. */
+  async leave(): Promise<void> {
+    this.#newest = null;
+    this.#due = null;
     await this.#writing;
     this.check();
   }
 
   async #drain(): Promise<void> {
-    while (this.#next !== null) {
-      const view = this.#next;
-      this.#next = null;
+    while (this.#due !== null) {
+      const view = this.#due;
+      this.#due = null;
       const text = JSON.stringify(view);
       if (text === this.#last) continue;
       try {

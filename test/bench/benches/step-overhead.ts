@@ -70,6 +70,7 @@ function startOperation(client: Client): Promise<WorkflowHandle> {
     phase: 'New',
     observed: thing,
     carriedOut: null,
+    endToldBy: 'entity',
   };
   return client.workflow.start('benchThingWork', {
     workflowId: `${entityId(LIFECYCLE, REF)}/exert/${randomUUID()}`,
@@ -91,7 +92,10 @@ async function besideIt(
   for (let run = 0; run < ENTITY_RUNS; run += 1) whole.push(await runEntityOnce(client, world));
   const ms = (pick: (run: WholeRun) => number): string => `${round(median(whole.map(pick)), 1)} ms`;
   return [
-    ['added for each step', `${round(perStepMs, 2)} ms, ${added / STEPS} activities (the status, twice)`],
+    [
+      'added for each step',
+      `${round(perStepMs, 2)} ms, ${added / STEPS} activities (the status, beside the first step; the entity writes the last)`,
+    ],
     ['the child, beyond what is measured inside it', ms((run) => run.childMs)],
     ['an entity turn before the operation (observe, plan, start it)', ms((run) => run.beforeMs)],
     ['an entity turn after it (observe, plan, report, rest)', ms((run) => run.afterMs)],

@@ -150,7 +150,10 @@ describe('a reporter', () => {
 
   it('writes one at a time, and of those that wait only the newest', async () => {
     const { reporter, written, let: letGo } = open();
-    [1, 2, 3].forEach((view) => reporter.put(view));
+    for (const view of [1, 2, 3]) {
+      reporter.put(view);
+      reporter.begin();
+    }
     await tick();
     expect(written).toEqual([1]);
     letGo(true);
@@ -163,6 +166,7 @@ describe('a reporter', () => {
   it('writes nothing that it wrote just before', async () => {
     const { reporter, written, let: letGo } = open();
     reporter.put(1);
+    reporter.begin();
     letGo(true);
     await reporter.flush();
     reporter.put(1);
@@ -172,8 +176,10 @@ describe('a reporter', () => {
 
   it('tells of a failed write once, and writes what came after it all the same', async () => {
     const { reporter, written, let: letGo } = open();
-    reporter.put(1);
-    reporter.put(2);
+    for (const view of [1, 2]) {
+      reporter.put(view);
+      reporter.begin();
+    }
     letGo(false);
     await tick();
     expect(written).toEqual([1, 2]);
@@ -181,6 +187,21 @@ describe('a reporter', () => {
     await expect(reporter.flush()).rejects.toThrow('refused');
     await reporter.flush();
     reporter.check();
+  });
+
+  it('leaves what it has not begun to the next writer, but not before its own write is over', async () => {
+    const { reporter, written, let: letGo } = open();
+    reporter.put(1);
+    reporter.begin();
+    reporter.put(2);
+    let left = false;
+    const leaving = reporter.leave().then(() => (left = true));
+    await tick();
+    expect(left).toBe(false);
+    letGo(true);
+    await leaving;
+    await reporter.flush();
+    expect(written).toEqual([1]);
   });
 });
 

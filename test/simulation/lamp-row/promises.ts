@@ -24,6 +24,7 @@ export class Promises {
   /** When whatever was declined may be taken up again. */
   #pardonedAtMs = -1;
   readonly #declined = new Map<string, number>();
+  readonly #reports = new Map<string, number[]>();
 
   constructor(world: LampWorld, ref: ResourceRef) {
     this.#world = world;
@@ -50,12 +51,21 @@ export class Promises {
   /** Judges one thing that is about to be done. */
   judge(run: Run, command: Command): void {
     if (command.type === 'activity') this.#judgeActivity(run, command.name, command.args[0]);
+    if (command.type === 'activity' && command.name === 'reportLampRow')
+      this.#reports.set(run.workflowId, [...(this.#reports.get(run.workflowId) ?? []), command.seq]);
+    if (run.workflowId !== this.#entity && isLast(command)) this.#judgeEnd(run);
     if (command.type === 'child') this.#judgeOperation(run, command.start.workflowId);
     if (command.type === 'complete') this.#remember(run, command.result as OperationResult);
     if (command.type === 'fail') this.#judgeFailure(run, command.error);
     if (run.workflowId === this.#entity && isLast(command)) this.pardons();
     if (run.workflowId === this.#entity && command.type === 'complete' && this.#world.row(this.#ref) !== null)
       this.#violation('the entity leaves a row alone of which it was told');
+  }
+
+  /** A status that is still being written when its operation ends would be written over the entity's. */
+  #judgeEnd(run: Run): void {
+    if ((this.#reports.get(run.workflowId) ?? []).some((seq) => run.activities.has(seq)))
+      this.#violation(`${run.workflowId} ends while it writes a status`);
   }
 
   #judgeActivity(run: Run, name: string, target: unknown): void {
