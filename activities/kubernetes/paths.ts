@@ -9,6 +9,11 @@ interface ResourceList {
   }[];
 }
 type Resource = ResourceList['resources'][number];
+/** What the API server takes for names; a path that holds another one would lead somewhere else. */
+const NAMES = {
+  namespace: { pattern: /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, longest: 63 },
+  name: { pattern: /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, longest: 253 },
+} as const;
 type Kind = { readonly apiVersion: string; readonly kind: string; readonly namespace?: string };
 
 /** Where the API server keeps objects, learnt from its own discovery once for each version. */
@@ -46,17 +51,29 @@ export function createPaths(read: (path: string) => Promise<ResourceList>): Path
     }
     const namespace =
       resource.namespaced && asked.namespace !== undefined && asked.namespace !== ''
-        ? `/namespaces/${encodeURIComponent(asked.namespace)}`
+        ? `/namespaces/${segmentOf('namespace', asked.namespace, asked.kind)}`
         : '';
     return `${rootOf(asked.apiVersion)}${namespace}/${resource.name}`;
   }
 
   return {
     kind: pathOf,
-    object: async (name) => `${await pathOf(name)}/${encodeURIComponent(name.name)}`,
+    object: async (name) => {
+      const segment = segmentOf('name', name.name, name.kind);
+      return `${await pathOf(name)}/${segment}`;
+    },
     has: async (apiVersion, kind) => (await find(apiVersion, kind)) !== null,
   };
 }
 
 const rootOf = (apiVersion: string): string =>
   apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+
+/** A part of a path, which is a name or nothing: `..`, a slash or an empty text would ask for another object, or for all. */
+function segmentOf(what: keyof typeof NAMES, text: string, kind: string): string {
+  const { pattern, longest } = NAMES[what];
+  if (text.length <= longest && pattern.test(text)) return text;
+  const shown = text.length <= longest ? text : `${text.slice(0, 40)}… (${text.length} characters)`;
+  const message = `"${shown}" cannot be the ${what} of a ${kind}`;
+  throw new KubernetesError(400, 'InvalidName', message, 'nothing was asked');
+}
