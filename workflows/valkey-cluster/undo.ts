@@ -63,6 +63,7 @@ function performStep(run: ValkeyRun, plan: ValkeyPlan, step: ValkeyStep): Promis
   const summary = `undo ${step.id} ${step.kind}: ${step.reason}`;
   const performers = { ...performersOf(run, plan), ...changePerformersOf(run), ...verifyHealth(run) };
   // The step's kind chooses its performer, which TypeScript cannot follow through the index.
-  const perform = performers[step.kind] as (step: ValkeyStep, summary: string) => Promise<Facts | void>;
-  return perform(step, summary);
+  const perform = (performers as Readonly<Record<string, unknown>>)[step.kind];
+  if (typeof perform !== 'function') throw new Error(`${step.kind} is no part of a way back`);
+  return (perform as (step: ValkeyStep, summary: string) => Promise<Facts | void>)(step, summary);
 }

@@ -89,6 +89,7 @@ export function perform(nodes: Nodes, step: ValkeyStep): Nodes {
       return without(nodes, (node) => node.shard === step.shard);
     case 'MeetNode':
     case 'RestartPod':
+    case 'Snapshot':
     case 'VerifyHealth':
       return nodes;
   }

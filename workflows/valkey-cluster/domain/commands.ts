@@ -3,8 +3,8 @@ import type { SlotRange } from './observation.ts';
 
 /** Everything that a plan can ask to be done to a cluster. Shards are named by number, never by who is master. */
 export type ValkeyCommand =
-  /** The shard's StatefulSet exists, up to date, with this many pods. */
-  | { readonly kind: 'CreateShard'; readonly shard: number; readonly pods: number }
+  /** The shard's StatefulSet exists, up to date, with this many pods; with a tag, an upgrade sets its version. */
+  | { readonly kind: 'CreateShard'; readonly shard: number; readonly pods: number; readonly tag?: string }
   /** All pods of these shards are Ready. */
   | { readonly kind: 'AwaitPods'; readonly shards: readonly number[]; readonly pods: number }
   /** The nodes of these shards and all others know each other. */
@@ -34,8 +34,10 @@ export type ValkeyCommand =
   | { readonly kind: 'RemoveReplica'; readonly shard: number; readonly pods: number }
   /** The shard's StatefulSet is gone. */
   | { readonly kind: 'RemoveShard'; readonly shard: number }
-  /** The pod is created anew and Ready, and a replica is in sync again. */
-  | { readonly kind: 'RestartPod'; readonly shard: number; readonly pod: string }
+  /** The pod is created anew and Ready, and a replica is in sync again; a fresh one begins with an empty volume. */
+  | { readonly kind: 'RestartPod'; readonly shard: number; readonly pod: string; readonly fresh?: true }
+  /** The node's data is saved as it is now, and the file kept on its volume. */
+  | { readonly kind: 'Snapshot'; readonly shard: number; readonly pod: string }
   /** The cluster is whole, or nothing of it is left. */
   | {
       readonly kind: 'VerifyHealth';

@@ -1,0 +1,84 @@
+import type { ValkeyPlan } from '../../valkey-cluster/domain/commands.ts';
+import { numberSteps, type Draft, type Stage } from '../../valkey-cluster/domain/stages.ts';
+import { count, type ValkeyTopology } from '../../valkey-cluster/domain/topology.ts';
+import { draftRollback, draftUpgrade } from './plan-shard.ts';
+import { readsDataOf, type Strategy } from './resource.ts';
+import { allMembers, listShards } from './shard-members.ts';
+
+/** What an upgrade asks of a cluster. */
+export interface UpgradeWish {
+  readonly from: string;
+  readonly to: string;
+  readonly masters: number;
+  readonly replicasPerMaster: number;
+  readonly strategy: Strategy;
+  readonly maxUnavailableShards: number;
+}
+
+export const UPGRADE_PLAN_VERSION = 1;
+
+/** Shard after shard to the target version, from what is there: a shard that has it already has no steps. */
+export function planUpgrade(topology: ValkeyTopology, wish: UpgradeWish): ValkeyPlan {
+  const { from, to: tag, strategy } = wish;
+  const pods = 1 + wish.replicasPerMaster;
+  const goal = { tag, from, pods, surge: strategy === 'Surge', fresh: false };
+  const shards = listShards(topology).map((shard) => draftUpgrade(shard, goal));
+  return build('upgrade', shards, wish);
+}
+
+/** Shard after shard back to the version that it came from, the last one first. */
+export function planRollback(topology: ValkeyTopology, wish: UpgradeWish): ValkeyPlan {
+  const { from: tag, to: from } = wish;
+  const pods = 1 + wish.replicasPerMaster;
+  // A node without another beside it would be away while it restarts.
+  const goal = { tag, from, pods, surge: pods === 1, fresh: !readsDataOf(tag, from) };
+  const shards = listShards(topology)
+    .toReversed()
+    .map((shard) => draftRollback(shard, goal));
+  return build('rollback', shards, wish);
+}
+
+/** Why there is no way back any more, in words; null while there is one. */
+export function refuseRollback(
+  topology: ValkeyTopology,
+  { from, to }: Pick<UpgradeWish, 'from' | 'to'>,
+): string | null {
+  if (readsDataOf(from, to)) return null;
+  const gone = listShards(topology).find((shard) => !allMembers(shard).some((member) => member.tag === from));
+  return gone === undefined
+    ? null
+    : `shard ${gone.shard} has no node on ${from} any more, and ${from} can not read what ${to} writes`;
+}
+
+function build(operation: string, shards: readonly (readonly Draft[])[], wish: UpgradeWish): ValkeyPlan {
+  const touched = shards.filter((drafts) => drafts.length > 0);
+  const steps = numberSteps([...inBatches(touched, wish.maxUnavailableShards), [verify(wish, operation)]]);
+  return {
+    operation,
+    version: UPGRADE_PLAN_VERSION,
+    steps,
+    totals: { slotsMoved: 0, steps: steps.length, shards: touched.length },
+  };
+}
+
+/** Only so many shards are disturbed at a time; each goes through its own steps, one after the other. */
+function inBatches(shards: readonly (readonly Draft[])[], width: number): readonly Stage[] {
+  const stages: Stage[] = [];
+  for (let first = 0; first < shards.length; first += width) {
+    const batch = shards.slice(first, first + width);
+    const longest = Math.max(...batch.map((drafts) => drafts.length));
+    for (let at = 0; at < longest; at += 1) stages.push(batch.flatMap((drafts) => drafts[at] ?? []));
+  }
+  return stages;
+}
+
+function verify({ masters, replicasPerMaster, from, to }: UpgradeWish, operation: string): Draft {
+  const tag = operation === 'upgrade' ? to : from;
+  return {
+    kind: 'VerifyHealth',
+    expect: 'healthy',
+    masters,
+    replicasPerMaster,
+    reason: `${count(masters, 'master')} with ${count(replicasPerMaster, 'replica')} each must serve all slots, agree, and run ${tag}`,
+  };
+}
