@@ -21,7 +21,7 @@ export class EntityDesk {
   readonly #behind: Behind;
   #hinted = false;
   #asked = false;
-  /** Of each kind the newest that was heard of since the turn began: what came before, its observation has seen. */
+  /** Of each kind, and of each uid, the newest that was heard of since the turn began: what came before, its observation has seen. */
   #newest = new Map<string, Hint>();
   #cancel: string | null = null;
   #served: Served | null = null;
@@ -133,7 +133,8 @@ export class EntityDesk {
   }
 
   #newer(served: Served): Hint | null {
-    const newest = this.#newest.get(served.kind);
+    // The entity has one resource of its own, which another may replace; of wishes there may be several.
+    const newest = this.#newest.get(served.kind === this.#served?.kind ? served.kind : served.uid);
     if (newest === undefined) return null;
     return newest.uid !== served.uid || newest.generation > served.generation ? newest : null;
   }
@@ -145,7 +146,7 @@ export class EntityDesk {
     if (!isText(kind) || !isText(uid) || typeof generation !== 'number') return;
     const known = this.#newest.get(kind);
     if (known === undefined || known.uid !== uid || generation > known.generation)
-      this.#newest.set(kind, { kind, uid, generation });
+      for (const key of [kind, uid]) this.#newest.set(key, { kind, uid, generation });
   }
 
   #wake(): void {

@@ -214,12 +214,13 @@ class Entity<T extends LifecycleTypes> {
   async #operate(seen: Seen<T>): Promise<void> {
     this.#state.recover();
     const turn = this.#state.carried.turns + 1;
+    const served = this.#lifecycle.serves?.(seen.observed, seen.plan) ?? seen.served;
     const start = buildOperation(
       this.#port.workflowId,
       this.#lifecycle,
       this.#input,
       this.#state,
-      seen,
+      { ...seen, served },
       turn,
     );
     this.#voice.handOver(start.summary, start.workflowId, start.indexed);
@@ -232,7 +233,7 @@ class Entity<T extends LifecycleTypes> {
       this.#port,
       this.#desk,
       child,
-      seen.served,
+      served,
       () => this.#state.carried.paused,
     );
     this.#desk.operates(null);

@@ -72,6 +72,8 @@ export interface Lifecycle<T extends LifecycleTypes> {
   readonly operations: Readonly<Record<string, string>>;
   observe(port: Port<T['activities']>, ref: ResourceRef): Promise<T['observed'] | null>;
   served(observed: T['observed']): Served;
+  /** The wish that a plan's operation serves, where it is not the entity's own resource: only a newer one supersedes it. */
+  serves?(observed: T['observed'], plan: Plan<T['command']>): Served | null;
   plan(observed: T['observed'], remembered: Remembered): Plan<T['command']>;
   /** What the observation alone says about the phase, when nothing is to be done: the events to go through, in order. */
   settle(observed: T['observed'], phase: T['phase'], remembered: Remembered): readonly T['event'][];

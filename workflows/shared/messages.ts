@@ -1,5 +1,5 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { Command, Facts, PlanEnvelope } from './plan.ts';
+import type { Command, Facts, Json, PlanEnvelope } from './plan.ts';
 
 /** The resource that an entity owns; also all that a person has to type to start one. */
 export interface ResourceRef {
@@ -99,6 +99,8 @@ export interface Stop {
 export const stop = defineSignal<[Stop]>('stop');
 export const hold = defineSignal<[{ readonly reason: string }]>('hold');
 export const release = defineSignal('release');
+/** What a workflow and its children tell each other, in the words of their lifecycle. */
+export const news = defineSignal<[Json]>('news');
 export const progress = defineQuery<OperationProgress>('progress');
 
 export const hint = defineSignal<[Hint]>('hint');

@@ -24,6 +24,8 @@ export interface Child {
   stop(stop: Stop): Promise<void>;
   hold(reason: string): Promise<void>;
   release(): Promise<void>;
+  /** Says something in the words of the lifecycle, which the child hears. */
+  tell(news: Json): Promise<void>;
 }
 
 /** Counts and times that become metrics; a repetition on replay is not counted. */
@@ -107,4 +109,10 @@ export interface OperationPort<Activities> extends Port<Activities> {
   serve(handlers: OperationHandlers): void;
   /** Whether somebody asked Temporal itself to cancel the run. */
   cancelled(): boolean;
+  /** Starts a part of the operation that has a history of its own. */
+  startChild(start: ChildStart): Promise<Child>;
+  /** Says something to the workflow that started this one; one that has just ended does not hear it. */
+  tellParent(news: Json): Promise<void>;
+  /** Hears what children, and the workflow that started this one, tell. */
+  hear(handler: (news: Json) => void): void;
 }

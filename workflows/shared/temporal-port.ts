@@ -4,6 +4,7 @@ import {
   ApplicationFailure,
   CancellationScope,
   condition,
+  getExternalWorkflowHandle,
   isCancellation,
   makeContinueAsNewFunc,
   ParentClosePolicy,
@@ -98,6 +99,15 @@ export function operationPort<A extends object>(tuning: Tuning = {}): OperationP
       setHandler(messages.progress, () => handlers.progress());
     },
     cancelled: () => root.consideredCancelled,
+    startChild: (start) => startOperation(start, tuning),
+    async tellParent(news) {
+      const { parent } = workflowInfo();
+      if (parent === undefined) return;
+      await unlessEnded(
+        getExternalWorkflowHandle(parent.workflowId, parent.runId).signal(messages.news, news),
+      );
+    },
+    hear: (handler) => setHandler(messages.news, handler),
   };
 }
 
@@ -159,20 +169,22 @@ async function startOperation(start: ChildStart, { taskTimeoutMs }: Tuning): Pro
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     throw failure('OperationExists', `${start.workflowId} still runs`);
   }
-  // A child that ended before the message came is no failure: its result tells.
-  const tell = async (send: Promise<void>): Promise<void> => {
-    try {
-      await send;
-    } catch (error) {
-      if (isCancellation(error)) throw error;
-    }
-  };
   return {
     result: () => handle.result(),
-    stop: (stop) => tell(handle.signal(messages.stop, stop)),
-    hold: (reason) => tell(handle.signal(messages.hold, { reason })),
-    release: () => tell(handle.signal(messages.release)),
+    stop: (stop) => unlessEnded(handle.signal(messages.stop, stop)),
+    hold: (reason) => unlessEnded(handle.signal(messages.hold, { reason })),
+    release: () => unlessEnded(handle.signal(messages.release)),
+    tell: (news) => unlessEnded(handle.signal(messages.news, news)),
   };
+}
+
+/** A workflow that ended before the message came is no failure: its result tells. */
+async function unlessEnded(send: Promise<void>): Promise<void> {
+  try {
+    await send;
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+  }
 }
 
 /** Registers an update whose validator refuses synchronously and in words. */

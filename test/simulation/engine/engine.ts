@@ -237,6 +237,13 @@ export class Engine {
         this.agenda.in(1, () => this.#resolve(run, command.seq, { value: undefined }));
         break;
       }
+      case 'signal-parent':
+        run.tellParent((parent) => {
+          const { name, input } = command;
+          if (!parent.closed) this.#deliver(parent, { type: 'signal', name, input });
+        });
+        this.agenda.in(1, () => this.#resolve(run, command.seq, { value: undefined }));
+        break;
       case 'index':
         run.indexed = command.indexed;
         break;

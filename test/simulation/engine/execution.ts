@@ -27,6 +27,7 @@ export class Execution {
   #seq = 0;
   #defect: Error | null = null;
   handlers: Handlers = {};
+  hear: ((news: Json) => void) | null = null;
   details = '';
   nowMs = 0;
   continueAsNewSuggested = false;
@@ -117,7 +118,8 @@ export class Execution {
         break;
       }
       case 'signal':
-        this.handlers.signal?.(job.name, job.input);
+        if (job.name === 'news') this.hear?.(job.input as Json);
+        else this.handlers.signal?.(job.name, job.input);
         break;
       case 'update':
         job.answer.accepted(this.handlers.accept?.(job.name, job.input) ?? '');

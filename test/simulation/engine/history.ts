@@ -45,6 +45,7 @@ export type Command =
       readonly name: string;
       readonly input: unknown;
     }
+  | { readonly type: 'signal-parent'; readonly seq: number; readonly name: string; readonly input: unknown }
   | { readonly type: 'index'; readonly indexed: Indexed }
   | Closing;
 

@@ -52,6 +52,13 @@ export function simulatedPort(execution: Execution): SimulatedPort {
     measures: uncounted,
     serve: (handlers) => void (execution.handlers = byName(handlers)),
     startChild: (start) => startChild(execution, start),
+    async tellParent(news) {
+      const seq = execution.nextSeq();
+      const input = crossing(news, 'the news for the parent');
+      execution.emit({ type: 'signal-parent', seq, name: 'news', input });
+      await execution.answerTo(seq, () => {});
+    },
+    hear: (handler) => void (execution.hear = handler),
     shouldContinueAsNew: () => execution.continueAsNewSuggested,
     async continueAsNew(input) {
       throw new ContinueAsNew(crossing(input, `the next input of ${execution.workflowId}`));
@@ -99,6 +106,7 @@ async function startChild(execution: Execution, start: ChildStart): Promise<Chil
     stop: (stop) => tell('stop', stop),
     hold: (reason) => tell('hold', { reason }),
     release: () => tell('release', null),
+    tell: (news) => tell('news', news),
   };
 }
 
