@@ -19,14 +19,14 @@ export interface HintDeliveryOptions {
   readonly tuning?: Tuning | undefined;
 }
 
-/** Hints an entity and starts it when it does not run; several hints of one change are harmless. */
+/** Hints an entity and starts it when it does not run, and answers which run heard it; several hints of one change are harmless. */
 export async function deliverHint(
   client: Client,
   target: HintTarget,
   hint: Hint,
   options: HintDeliveryOptions = {},
-): Promise<void> {
-  await client.withDeadline(Date.now() + (options.deadlineMs ?? 10_000), () =>
+): Promise<string> {
+  const { signaledRunId } = await client.withDeadline(Date.now() + (options.deadlineMs ?? 10_000), () =>
     client.workflow.signalWithStart(target.workflowType, {
       workflowId: target.workflowId,
       workflowIdConflictPolicy: 'USE_EXISTING',
@@ -38,6 +38,7 @@ export async function deliverHint(
       staticSummary: `${target.kind} ${target.ref.namespace}/${target.ref.name}`.slice(0, 200),
     }),
   );
+  return signaledRunId;
 }
 
 /** Tells a running entity that an object is gone; one that does not run is never started for that. */

@@ -33,6 +33,11 @@ export const COMMANDS: readonly CommandRow[] = [
     load: () => import('./commands/plan.ts'),
   },
   { name: 'explain', summary: 'say why something is blocked', load: () => import('./commands/explain.ts') },
+  {
+    name: 'start',
+    summary: 'start or wake the workflow of a resource',
+    load: () => import('./commands/start.ts'),
+  },
   { name: 'watch', summary: 'watch an operation while it runs', load: () => import('./commands/watch.ts') },
   { name: 'describe', summary: 'show all about one resource', load: () => import('./commands/describe.ts') },
   {

@@ -3,7 +3,7 @@ import { loadWatches } from '../load-watches.ts';
 import { EntityClient } from './entity-client.ts';
 import { outputOption, wholeNumber } from './output.ts';
 import type { OutputFormat } from './output.ts';
-import { parseTarget } from './target.ts';
+import { resolveTarget } from './target.ts';
 import type { Target } from './target.ts';
 import { withTemporal } from './temporal-session.ts';
 import type { TemporalSession } from './temporal-session.ts';
@@ -20,7 +20,10 @@ export function liveCommand(name: string, description: string): Command {
   return withTimeout(new Command(name))
     .description(description)
     .argument('<resource...>', 'lifecycle/namespace/name, or kind and name')
-    .option('-n, --namespace <namespace>', 'the namespace, when it is not in the name')
+    .option(
+      '-n, --namespace <namespace>',
+      'the namespace, when it is not in the name; else that of your kubeconfig',
+    )
     .addOption(outputOption());
 }
 
@@ -35,6 +38,6 @@ export async function withEntity<T>(
   options: LiveOptions,
   work: (entity: EntityClient, session: TemporalSession) => Promise<T>,
 ): Promise<T> {
-  const target: Target = parseTarget(words, options.namespace, await loadWatches());
+  const target: Target = await resolveTarget(words, options.namespace, await loadWatches());
   return withTemporal(options.timeout * 1000, (session) => work(new EntityClient(session, target), session));
 }

@@ -1,6 +1,7 @@
 import type { ResourceRef } from '../../workflows/shared/messages.ts';
 import type { LifecycleWatch } from '../watch-definition.ts';
 import { badInput } from './cli-error.ts';
+import { readCurrentNamespace } from './current-namespace.ts';
 
 /** The entity that a command is about. */
 export interface Target {
@@ -11,7 +12,18 @@ export interface Target {
   readonly workflowId: string;
 }
 
+const LONGEST_NAME = 253;
 const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+
+/** Reads the words of a command; a namespace that they do not tell is the one that kubectl would use. */
+export async function resolveTarget(
+  words: readonly string[],
+  namespace: string | undefined,
+  watches: readonly LifecycleWatch[],
+): Promise<Target> {
+  const told = namespace !== undefined || partsOf(words).length !== 2;
+  return parseTarget(words, told ? namespace : await readCurrentNamespace(), watches);
+}
 
 /** Reads `<lifecycle>/<namespace>/<name>`, `<kind>/<name>` or `<kind> <name>`, the last two with `-n`. */
 export function parseTarget(
@@ -19,7 +31,7 @@ export function parseTarget(
   namespace: string | undefined,
   watches: readonly LifecycleWatch[],
 ): Target {
-  const parts = words.length === 1 ? (words[0] ?? '').split('/') : words;
+  const parts = partsOf(words);
   const [first = '', second, third] = parts;
   if (parts.length === 3 && second !== undefined && third !== undefined) {
     if (namespace !== undefined && namespace !== second)
@@ -37,6 +49,9 @@ export function parseTarget(
   return targetOf(findWatch(first, watches), { namespace: namespace ?? 'default', name: second });
 }
 
+const partsOf = (words: readonly string[]): readonly string[] =>
+  words.length === 1 ? (words[0] ?? '').split('/') : words;
+
 /** The lifecycle that a word means: its name, or its resource's kind or plural, in any case. */
 export function findWatch(word: string, watches: readonly LifecycleWatch[]): LifecycleWatch {
   const wanted = word.toLowerCase();
@@ -53,7 +68,8 @@ export function findWatch(word: string, watches: readonly LifecycleWatch[]): Lif
 /** The target of a lifecycle and a reference, refused when the names could not be names. */
 export function targetOf(watch: LifecycleWatch, ref: ResourceRef): Target {
   for (const name of [ref.namespace, ref.name])
-    if (!NAME.test(name)) throw badInput(`"${name}" cannot be the name of anything in Kubernetes`);
+    if (!NAME.test(name) || name.length > LONGEST_NAME)
+      throw badInput(`"${name}" cannot be the name of anything in Kubernetes`);
   return {
     lifecycle: watch.lifecycle,
     workflowType: watch.workflowType,

@@ -3,13 +3,14 @@ import { loadWatches } from '../../load-watches.ts';
 import { fieldOf, textOf } from '../../object-field.ts';
 import type { LifecycleWatch } from '../../watch-definition.ts';
 import { badInput } from '../cli-error.ts';
+import { readCurrentNamespace } from '../current-namespace.ts';
 import { readDocument, readDocuments } from '../input-file.ts';
 import { loadAnswerer, loadPlanner } from '../offline-plan.ts';
 import { examples, outputOption, print, printJson, wholeNumber } from '../output.ts';
 import type { OutputFormat } from '../output.ts';
 import { renderPlan } from '../render/plan-text.ts';
 import type { RenderablePlan } from '../render/plan-text.ts';
-import { findWatch, parseTarget, targetOf } from '../target.ts';
+import { findWatch, resolveTarget, targetOf } from '../target.ts';
 import type { Target } from '../target.ts';
 
 interface PlanOptions {
@@ -35,7 +36,10 @@ export function command(): Command {
     .option('--observed <file>', 'what was observed, as JSON or YAML')
     .option('--intent <file>', 'explicit intents, for the lifecycles that have them')
     .option('-l, --lifecycle <lifecycle>', 'the lifecycle, when no manifest tells it')
-    .option('-n, --namespace <namespace>', 'the namespace, when nothing else tells it')
+    .option(
+      '-n, --namespace <namespace>',
+      'the namespace, when the manifest does not tell it; else that of your kubeconfig',
+    )
     .option('--timeout <seconds>', 'how long a plan from the live cluster may take', wholeNumber(1, 3600), 60)
     .option('--task-queue <name>', 'where the worker listens, when it is not the usual one')
     .addOption(outputOption())
@@ -104,14 +108,14 @@ async function targetOfLive(
   if (options.file === undefined) {
     if (words.length === 0)
       throw badInput('it is not said what is to be planned', 'Give a manifest with -f, or a resource.');
-    return { target: parseTarget(words, options.namespace, await loadWatches()), spec: undefined };
+    return { target: await resolveTarget(words, options.namespace, await loadWatches()), spec: undefined };
   }
   if (words.length > 0) throw badInput('a manifest and a resource are given', 'Give one of them.');
   const { resource, watch } = await readManifest(options.file);
   const metadata = fieldOf(resource, 'metadata');
   const name = textOf(metadata, 'name');
   if (name === null) throw badInput(`${options.file} has no metadata.name`);
-  const namespace = textOf(metadata, 'namespace') ?? options.namespace ?? 'default';
+  const namespace = textOf(metadata, 'namespace') ?? options.namespace ?? (await readCurrentNamespace());
   return { target: targetOf(watch, { namespace, name }), spec: fieldOf(resource, 'spec') };
 }
 

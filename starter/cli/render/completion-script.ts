@@ -9,6 +9,7 @@ interface Verb {
 
 /** The verbs after which a resource is expected. */
 const ABOUT_RESOURCES = [
+  'start',
   'describe',
   'watch',
   'plan',

@@ -67,6 +67,18 @@ export function describeCore(place: string, open: () => Promise<Theatre>): void 
       );
     });
 
+    it.each([
+      [{ tuning: 'fast' }, '"tuning" must be an object'],
+      [{ tuning: null }, '"tuning" must be an object'],
+      [{ tuning: { driftMs: 'soon' } }, '"tuning.driftMs" must be a number of at least 1, not "soon"'],
+      [{ carried: {} }, '"carried" is what the workflow hands on to itself: leave it out'],
+      [{ carried: 7 }, '"carried" is what the workflow hands on to itself: leave it out'],
+    ])('refuses %j beside the reference in words', async (extras, words) => {
+      const { ref } = stage();
+      const started = theatre.execute('lampRow', `lamp-row/default/${ref.name}`, { ref, ...extras });
+      await expect(started).rejects.toThrow(words);
+    });
+
     it('refuses an operation that nobody but a person started', async () => {
       const { ref } = stage();
       await expect(theatre.execute('lampRowDim', 'dim-it', { ref })).rejects.toThrow(

@@ -29,6 +29,7 @@ describe('the words that name a resource', () => {
     [['teapot', 'hall'], undefined, 'there is no lifecycle or kind "teapot"'],
     [['lamprow', 'A_b'], undefined, '"A_b" cannot be the name of anything in Kubernetes'],
     [['lamprow', '-x'], undefined, 'cannot be the name of anything'],
+    [['lamprow', 'x'.repeat(254)], undefined, 'cannot be the name of anything'],
     [['lamp-row/shop/hall'], 'home', 'is in namespace shop, and -n says home'],
   ])('%j in namespace %s are refused: %s', (words, namespace, message) => {
     expect(() => parseTarget(words, namespace, [lamps])).toThrow(message);

@@ -38,8 +38,10 @@ function createTrigger(role: { elected: boolean; leading: boolean }) {
   const engine = {
     withDeadline: (_: number, call: () => Promise<unknown>) => call(),
     workflow: {
-      signalWithStart: async (_: string, options: { workflowId: string }) =>
-        void told.push(options.workflowId),
+      signalWithStart: async (_: string, options: { workflowId: string }) => {
+        told.push(options.workflowId);
+        return { signaledRunId: 'a-run' };
+      },
     },
   };
   const trigger = new Trigger({

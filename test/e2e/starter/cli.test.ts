@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -46,7 +46,7 @@ afterAll(async () => {
 });
 
 /** Starts an entity as the starter does. */
-const start = (name: string): Promise<void> =>
+const start = (name: string): Promise<string> =>
   deliverHint(
     client,
     {
@@ -97,6 +97,19 @@ describe('with a worker', () => {
       });
       const list = await run('list', '-n', namespace);
       expect(list.out).toContain('approval: create needs an approval');
+    }));
+
+  it('takes the namespace from the current context of the kubeconfig, unless -n tells another', () =>
+    withWorker(async () => {
+      const file = join(tmpdir(), `${namespace}.kubeconfig`);
+      const context = { name: 'here', context: { cluster: 'c', user: 'u', namespace } };
+      writeFileSync(file, JSON.stringify({ 'current-context': 'here', contexts: [context] }));
+      const here = { ...environment, KUBECONFIG: file };
+      const found = await keelson(['describe', 'valkeycluster', 'cache', '-o', 'json'], here);
+      expect(JSON.parse(found.out)).toMatchObject({ workflowId: ID });
+      const other = await keelson(['describe', 'valkeycluster', 'cache', '-n', 'elsewhere'], here);
+      expect(other.err).toContain('there is no workflow for ValkeyCluster elsewhere/cache');
+      rmSync(file);
     }));
 
   it('pauses and resumes, and passes refusals on in the words of the entity', () =>
