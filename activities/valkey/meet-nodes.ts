@@ -3,6 +3,7 @@ import { pollUntil } from '../polling.ts';
 import { withMembers, type Member, type ValkeyClients } from './access.ts';
 import type { ValkeyActivities } from './contract.ts';
 import { planEpochs, planMeetings, strangersOf } from './meeting.ts';
+import { SLOTS } from './slots.ts';
 import { readView, type View } from './view.ts';
 
 type Input = Parameters<ValkeyActivities['meetValkeyNodes']>[0];
@@ -10,6 +11,8 @@ type Input = Parameters<ValkeyActivities['meetValkeyNodes']>[0];
 const LOOK_EVERY_MS = 50;
 /** A handshake that got lost is begun again; one that is under way needs two turns of the server's own clock. */
 const MEET_AGAIN_MS = 1_500;
+/** A master refuses clients for as long as its node timeout, five seconds at most, after it has joined. */
+const WRITABLE_WITHIN_MS = 10_000;
 
 /** Makes all servers know each other; who does already is not disturbed. */
 export function meetNodes(
@@ -21,9 +24,13 @@ export function meetNodes(
     refuseStrangers(before);
     await giveEpochs(members, before);
     let metAtMs = 0;
+    const writableByMs = Date.now() + WRITABLE_WITHIN_MS;
     return pollUntil(LOOK_EVERY_MS, async () => {
       const views = await Promise.all(members.map(readView));
       const meetings = planMeetings(members.map(({ server }, at) => ({ server, view: viewAt(views, at) })));
+      const refusing = Date.now() < writableByMs ? refusingMasters(views) : [];
+      if (meetings.missing === 0 && refusing.length > 0)
+        return { waiting: `all know each other; not taking writes yet: ${refusing.join(', ')}` };
       if (meetings.missing === 0)
         return { done: { nodeIds: Object.fromEntries(views.map((view) => [view.pod, view.self.id])) } };
       if (Date.now() - metAtMs > MEET_AGAIN_MS) {
@@ -37,6 +44,14 @@ export function meetNodes(
     });
   });
 }
+
+/** New masters in a cluster that serves which would refuse clients if slots arrived now. */
+const refusingMasters = (views: readonly View[]): readonly string[] =>
+  views.some((view) => view.state.slotsAssigned === SLOTS)
+    ? views
+        .filter(({ self, state }) => self.role === 'master' && self.slots.length === 0 && !state.ok)
+        .map(({ pod }) => pod)
+    : [];
 
 /** Two clusters that both serve slots must never be merged: one of them is somebody else's data. */
 function refuseStrangers(views: readonly View[]): void {

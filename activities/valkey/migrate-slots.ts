@@ -15,6 +15,7 @@ type Input = Parameters<ValkeyActivities['migrateValkeySlots']>[0];
 type Moved = Awaited<ReturnType<ValkeyActivities['migrateValkeySlots']>>;
 
 const LOOK_EVERY_MS = 50;
+const WRITABLE_WITHIN_MS = 30_000;
 /** A slot is nobody's, as two servers see it, for a moment only. */
 const SETTLES_WITHIN_MS = 3_000;
 /** A `MIGRATE` of large values blocks for longer than other commands. */
@@ -34,6 +35,7 @@ export function migrateSlots(clients: ValkeyClients, input: Input): Promise<Move
       if (from === undefined || to === undefined) throw new Error('a move has two ends');
       const [sourceId, targetId] = await Promise.all([idOf(from), idOf(to)]);
       await closeOpenSlots(members, sourceId, credentials, reportProgress);
+      await awaitWritable(to);
       const parties = { source: from, target: to, sourceId, targetId, others, credentials };
       const moved = await new Migration(parties, ranges).run();
       await pollUntil(LOOK_EVERY_MS, () => lookForAgreement(members, targetId, ranges));
@@ -41,6 +43,21 @@ export function migrateSlots(clients: ValkeyClients, input: Input): Promise<Move
     },
     TIMEOUT_MS,
   );
+}
+
+/**
+ * Waits until the target says that the cluster is ok: for the first seconds after it has joined, a master refuses
+ * clients, and slots that arrived meanwhile would be down with it.
+ */
+async function awaitWritable(target: Member): Promise<void> {
+  const untilMs = performance.now() + WRITABLE_WITHIN_MS;
+  await pollUntil(LOOK_EVERY_MS, async () => {
+    const { state, pod } = await readView(target);
+    if (state.ok) return { done: null };
+    const words = `${pod} does not take writes yet: its cluster_state is not ok`;
+    if (performance.now() > untilMs) throw failure('ValkeyNotConverged', words);
+    return { waiting: words };
+  });
 }
 
 /** One move under way. */

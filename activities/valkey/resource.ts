@@ -81,6 +81,7 @@ export function parseValkeyCluster(object: CustomObject, namespace: string): Val
   }
   const observed = status?.['observedGeneration'];
   const phase = status?.['phase'];
+  const rebalancedFor = status?.['rebalancedFor'];
   return {
     namespace: metadata.namespace ?? namespace,
     name: metadata.name,
@@ -92,6 +93,7 @@ export function parseValkeyCluster(object: CustomObject, namespace: string): Val
     spec: withoutAbsent(parsed.data) as ValkeyClusterSpec,
     phase: typeof phase === 'string' ? phase : null,
     observedGeneration: typeof observed === 'number' ? observed : 0,
+    rebalancedFor: typeof rebalancedFor === 'string' ? rebalancedFor : null,
   };
 }
 

@@ -59,6 +59,11 @@ export const COMMANDS: readonly CommandRow[] = [
   },
   { name: 'retry', summary: 'try again now what has failed', load: () => import('./commands/retry.ts') },
   {
+    name: 'rebalance',
+    summary: 'level the slots of a Valkey cluster once',
+    load: () => import('./commands/rebalance.ts'),
+  },
+  {
     name: 'db',
     summary: 'look after the database of the spot agents',
     load: () => import('./commands/db.ts'),

@@ -27,6 +27,8 @@ export interface AuditOptions {
   readonly connections?: number;
   /** Waits for so many replicas after each write, and holds only such writes to be there at the end. */
   readonly confirmedBy?: number;
+  /** How long each writer rests after each write: light load, where the amount of data matters. */
+  readonly restMs?: number;
 }
 
 const RANGES = 16;
@@ -48,6 +50,7 @@ export class Audit {
   readonly #world: ClusterWorld;
   readonly #clients: readonly Cluster[];
   readonly #confirmedBy: number;
+  readonly #restMs: number;
   readonly #written: Written[] = [];
   readonly #counters = new Map<string, { value: number; confirmed: boolean }>();
   readonly #wentBack: string[] = [];
@@ -62,21 +65,24 @@ export class Audit {
   #ended = false;
   #report: Promise<AuditReport> | null = null;
 
-  private constructor(world: ClusterWorld, clients: readonly Cluster[], confirmedBy: number) {
+  private constructor(
+    world: ClusterWorld,
+    clients: readonly Cluster[],
+    { confirmedBy = 0, restMs = 0 }: AuditOptions,
+  ) {
     this.#world = world;
     this.#clients = clients;
     this.#confirmedBy = confirmedBy;
+    this.#restMs = restMs;
     this.#lastAckMs = Array.from({ length: RANGES }, () => this.#startedMs);
     this.#closed.promise.catch(() => {}); // Whoever still waits for an answer hears it.
     this.#running = Promise.all(clients.map((client, at) => this.#work(client, at)));
   }
 
-  static async start(
-    world: ClusterWorld,
-    { connections = 8, confirmedBy = 0 }: AuditOptions = {},
-  ): Promise<Audit> {
-    const clients = await Promise.all(Array.from({ length: connections }, () => connectCluster(world)));
-    return new Audit(world, clients, confirmedBy);
+  static async start(world: ClusterWorld, options: AuditOptions = {}): Promise<Audit> {
+    const connections = Array.from({ length: options.connections ?? 8 });
+    const clients = await Promise.all(connections.map(() => connectCluster(world)));
+    return new Audit(world, clients, options);
   }
 
   /** How many writes were acknowledged until now. */
@@ -119,6 +125,7 @@ export class Audit {
     for (let turn = 0; !this.#ended; turn += 1) {
       try {
         await Promise.race([this.#turn(client, writer, turn), this.#closed.promise]);
+        if (this.#restMs > 0) await sleep(this.#restMs);
       } catch (error) {
         const kind = kindOf(error);
         this.#errors[kind] = (this.#errors[kind] ?? 0) + 1;

@@ -17,6 +17,7 @@ export interface ClusterSeen extends KubernetesObject {
     readonly message?: string;
     readonly observedGeneration?: number;
     readonly assignedSlots?: number;
+    readonly rebalancedFor?: string;
     readonly conditions?: readonly {
       readonly type: string;
       readonly status: string;

@@ -34,6 +34,33 @@ export const ipOf = (pod: KubernetesObject): string | null => {
   return podIP ?? null;
 };
 
+/** Whether the kubelet calls a pod ready. */
+export function isReady(pod: KubernetesObject): boolean {
+  const { conditions = [] } = (pod['status'] ?? {}) as {
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+  };
+  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+}
+
+/** Says something to every server whose pod is ready, each on a connection of its own. */
+export async function tellServers<T>(
+  world: ClusterWorld,
+  say: (client: Valkey, pod: string) => Promise<T>,
+): Promise<readonly T[]> {
+  const pods = (await world.list('pods')).filter(isReady);
+  return Promise.all(
+    pods.map(async (pod) => {
+      const client = connect(world, ipOf(pod) ?? '');
+      try {
+        await client.connect();
+        return await say(client, pod.metadata.name);
+      } finally {
+        client.disconnect();
+      }
+    }),
+  );
+}
+
 /** Asks every server of the cluster. */
 export async function viewServers(world: ClusterWorld): Promise<readonly ServerView[]> {
   const pods = await world.list('pods');

@@ -69,6 +69,15 @@ export async function removeNodes(run: ValkeyRun): Promise<void> {
   reached(run, 'StatefulSetScaled');
 }
 
+/** After a growth: what an earlier, larger wish left goes, and so do members of an earlier life without a pod. */
+export async function removeLeavers(run: ValkeyRun): Promise<void> {
+  const { ForgetNode } = performersOf(run);
+  const leave = run.input.plan.steps.some(({ kind }) => kind === 'RemoveShard' || kind === 'RemoveReplica');
+  if (!leave) return run.perform({ ForgetNode });
+  begin(run, 'ReplicaScaleDownDetected');
+  await removeNodes(run);
+}
+
 /** Nothing is done before every node says that the cluster is whole. */
 export async function verifyCluster(run: ValkeyRun): Promise<void> {
   await run.perform(verifyHealth(run));

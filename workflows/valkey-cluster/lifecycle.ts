@@ -6,6 +6,7 @@ import { GUARDS } from './domain/guards.ts';
 import { describeLoss } from './domain/loss.ts';
 import { appliedHash } from './domain/manifests.ts';
 import type { ValkeyObservation } from './domain/observation.ts';
+import { REBALANCE_ANNOTATION } from './domain/names.ts';
 import { refusePhaseEvent, phaseFacts } from './domain/phase-guards.ts';
 import { PHASE_TABLE, type Event, type Phase } from './domain/phases.ts';
 import { planValkeyCluster } from './domain/plan.ts';
@@ -93,7 +94,10 @@ function planObserved(observed: ValkeyObservation, carriedOut: number | null): V
       templateHash: templateHash(cluster),
       appliedHash: appliedHash(cluster),
     },
-    { formed: carriedOut !== null, rebalance: wasInterrupted(observed, carriedOut) },
+    {
+      formed: carriedOut !== null,
+      rebalance: wasInterrupted(observed, carriedOut) || asksForRebalance(cluster),
+    },
   );
 }
 
@@ -108,9 +112,21 @@ function wasInterrupted({ cluster, nodes }: ValkeyObservation, carriedOut: numbe
   return MOVING.has(cluster.phase ?? '') || held.some((slots) => 0 < slots && slots < little);
 }
 
-/** With nothing to do, a cluster is what it is found to be. */
-function settlePhase(observed: ValkeyObservation, phase: Phase): readonly Event[] {
-  const facts = phaseFacts(observed);
+/** Whether somebody asks for even shares and has not got them yet; they are given once, and never from drift. */
+const asksForRebalance = ({ annotations, rebalancedFor }: ValkeyObservation['cluster']): boolean => {
+  const asked = annotations[REBALANCE_ANNOTATION];
+  return asked !== undefined && asked !== rebalancedFor;
+};
+
+/** While nothing is done, a cluster is what it is found to be. Pods that an open wish would add or take are not missing. */
+function settlePhase(
+  observed: ValkeyObservation,
+  phase: Phase,
+  { carriedOut }: { readonly carriedOut: number | null },
+): readonly Event[] {
+  const asWished = phaseFacts(observed);
+  const open = carriedOut !== observed.cluster.generation;
+  const facts = open ? { ...asWished, podsDesired: observed.pods.length } : asWished;
   const events = ['ClusterHealthy', 'ReplicasDegraded'] as const;
   const event = events.find((one) => refusePhaseEvent(phase, one, facts) === null);
   return event === undefined ? [] : [event];

@@ -2,13 +2,14 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startTestStack, type StackHandle } from '../../../deploy/local/testing.ts';
+import type { StackHandle } from '../../../deploy/local/testing.ts';
 import { buildSharedObjects, buildShardSet } from '../../../workflows/valkey-cluster/domain/manifests.ts';
 import { CLIENT_PORT } from '../../../workflows/valkey-cluster/domain/names.ts';
 import type { ValkeyClusterResource } from '../../../workflows/valkey-cluster/domain/observation.ts';
 import { DEFAULT_SPEC } from '../../../workflows/valkey-cluster/domain/spec-defaults.ts';
+import { startStackFor } from '../../clean-end.ts';
 import { ClusterWorld } from '../../valkey/cluster-world.ts';
-import { ipOf, wrongWith } from '../../valkey/server-view.ts';
+import { ipOf, isReady, wrongWith } from '../../valkey/server-view.ts';
 import type { Bench } from '../bench.ts';
 import { median, round, type Pair } from '../figures.ts';
 
@@ -23,14 +24,13 @@ export const createCluster: Bench = {
     'From an applied ValkeyCluster of 3 masters and 3 replicas to a whole cluster, over applying the same StatefulSets, waiting for Ready pods and `valkey-cli --cluster create`. Both end when every node sees all slots and every replica is linked.',
   goal: 1.2,
   rounds: 5,
-  async prepare() {
-    const stack = await startTestStack();
+  async prepare(afterwards, interrupted) {
+    const stack = await startStackFor(afterwards, { signal: interrupted });
     const steps: Record<string, number>[] = [];
     return {
       ours: () => measure(stack, (world) => byKeelson(world, steps)),
       floor: () => measure(stack, byHand),
       beside: (pairs) => Promise.resolve(describeSteps(pairs, steps)),
-      end: () => stack.stop(),
     };
   },
 };
@@ -112,13 +112,6 @@ async function applyObject(world: ClusterWorld, object: { readonly kind: string 
   const path = PLURALS[object.kind]?.replace('NS', world.namespace);
   if (path === undefined) throw new Error(`no path for a ${object.kind}`);
   await world.api.send('POST', `/${path}`, object);
-}
-
-function isReady(pod: { readonly [field: string]: unknown }): boolean {
-  const { conditions = [] } = (pod['status'] ?? {}) as {
-    readonly conditions?: readonly { type: string; status: string }[];
-  };
-  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 }
 
 async function awaitWhole(world: ClusterWorld): Promise<void> {

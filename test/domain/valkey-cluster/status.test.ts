@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildConditions, type ValkeyView } from '../../../workflows/valkey-cluster/domain/conditions.ts';
 import { buildStatus } from '../../../workflows/valkey-cluster/domain/status.ts';
+import { sampleCluster } from './sample-cluster.ts';
 import { sampleObservation } from './sample-observation.ts';
 
 const settled: ValkeyView = {
@@ -13,6 +14,7 @@ const settled: ValkeyView = {
   failure: null,
   paused: false,
   carriedOut: 1,
+  last: null,
 };
 
 /** `Ready=True(ClusterHealthy)` and so on, in the order of the specification. */
@@ -134,6 +136,26 @@ describe('the status', () => {
       currentOperation: 'create',
       operationStartedAt: '2024-01-15T10:30:00Z',
     });
+  });
+
+  it('says after a cancellation what was undone', () => {
+    const view: ValkeyView = {
+      ...settled,
+      message: 'scale-up was cancelled: too early',
+      reason: 'OperationCancelled',
+      last: { facts: { undone: 'back to 3 masters' } },
+    };
+    const message = 'scale-up was cancelled: too early; undone: back to 3 masters';
+    expect(buildStatus(view)).toMatchObject({ message });
+  });
+
+  it('keeps which rebalance was carried out, and takes a new one over only when nothing is left to do', () => {
+    const asked = { 'valkey-operator.smoketurner.com/rebalance': 'now' };
+    const cluster = { ...sampleCluster(), annotations: asked, rebalancedFor: 'before' };
+    const observed = sampleObservation({ cluster });
+    const under = buildStatus({ ...settled, observed, reason: 'OperationRunning' });
+    expect(under).toMatchObject({ rebalancedFor: 'before' });
+    expect(buildStatus({ ...settled, observed, reason: 'Settled' })).toMatchObject({ rebalancedFor: 'now' });
   });
 
   it('does not claim a generation before it was carried out', () => {

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { useStack } from '../../../deploy/local/testing.ts';
 import { Audit, type AuditReport } from '../../valkey/audit.ts';
 import { ClusterWorld } from '../../valkey/cluster-world.ts';
-import { viewServers, wrongWith } from '../../valkey/server-view.ts';
+import { connect, viewServers, wrongWith } from '../../valkey/server-view.ts';
+import { keelson } from '../starter/command-line.ts';
 import { watchPhases } from './phase-watch.ts';
 
 const BASE = {
@@ -85,6 +86,43 @@ describe('a cluster that is written to all the while', () => {
       'Running',
     ]);
   });
+
+  it('is left uneven until somebody asks for a rebalance, and then is even', async () => {
+    await makeUneven();
+    await world.apply({ ...BASE, labels: { team: 'cache' } });
+    await world.awaitPhase('Running');
+    expect(await sharesOf()).not.toEqual([5461, 5461, 5462]);
+
+    const audit = await Audit.start(world);
+    const asked = await keelson(['rebalance', world.entityId], {
+      KUBECONFIG: world.stack.kubeconfig('admin'),
+    });
+    expect(asked).toMatchObject({ code: 0, err: '' });
+    await world.until(async () => {
+      const shares = await sharesOf();
+      return (await world.read())?.status?.rebalancedFor !== undefined
+        ? { found: shares }
+        : { missing: `an even cluster, not ${shares.join('/')}` };
+    });
+    nothingIsLost(await audit.stop());
+    expect(await sharesOf()).toEqual([5461, 5461, 5462]);
+    expect(await wrongWith(world, 3, 1)).toBeNull();
+  });
+
+  /** Moves slots by hand from one master to another, as somebody with `valkey-cli` would. */
+  async function makeUneven(): Promise<void> {
+    const [from, to] = (await viewServers(world)).filter((view) => view.role === 'master');
+    const [source, target] = [connect(world, from?.ip ?? ''), connect(world, to?.ip ?? '')];
+    const mine = String(await source.cluster('NODES')).match(/myself.* (\d+)-\d+/)?.[1] ?? '';
+    const id = await target.cluster('MYID');
+    await source.call('CLUSTER', 'MIGRATESLOTS', 'SLOTSRANGE', mine, String(Number(mine) + 99), 'NODE', id);
+    source.disconnect();
+    target.disconnect();
+    await world.until(async () => {
+      const shares = (await viewServers(world)).map((view) => Math.min(...Object.values(view.owners)));
+      return shares.every((least) => least <= 5362) ? { found: true } : { missing: 'all to hear of it' };
+    });
+  }
 
   it('gets a second replica for each master', async () => {
     const { report } = await change({ replicasPerMaster: 2 });

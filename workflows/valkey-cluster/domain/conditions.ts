@@ -1,5 +1,6 @@
 import type { Failure } from '../../shared/failure-codes.ts';
 import type { Condition } from '../../shared/messages.ts';
+import type { Facts } from '../../shared/plan.ts';
 import type { ValkeyObservation } from './observation.ts';
 import { judgePhaseGuard, phaseFacts } from './phase-guards.ts';
 import type { Phase } from './phases.ts';
@@ -16,6 +17,14 @@ export interface ValkeyView {
   readonly failure: Failure | null;
   readonly paused: boolean;
   readonly carriedOut: number | null;
+  /** How the operation before ended, as far as it is told from. */
+  readonly last: { readonly facts: Facts } | null;
+}
+
+/** The message of a view; after a cancellation with what was undone. */
+export function messageOf({ message, reason, last }: ValkeyView): string {
+  const undone = reason === 'OperationCancelled' ? last?.facts['undone'] : undefined;
+  return typeof undone === 'string' ? `${message}; undone: ${undone}` : message;
 }
 
 /** The specification's four conditions, each with a reason and a sentence. */
@@ -64,7 +73,7 @@ function progressing(view: ValkeyView): Said {
   if (view.carriedOut === generation) {
     return say(type, false, 'AsDesired', `generation ${generation} is carried out`);
   }
-  return say(type, false, view.reason, view.message || 'nothing is under way');
+  return say(type, false, view.reason, messageOf(view) || 'nothing is under way');
 }
 
 function degraded(view: ValkeyView): Said {

@@ -14,6 +14,9 @@ export const TEMPLATE_ANNOTATION = `${API_GROUP}/template-hash`;
 /** On StatefulSets: the hash of everything that was applied when they were last written. */
 export const APPLIED_ANNOTATION = `${API_GROUP}/applied-hash`;
 
+/** On the resource: asks once for even shares of the slots; every new value, such as the time, asks once more. */
+export const REBALANCE_ANNOTATION = `${API_GROUP}/rebalance`;
+
 export const CLIENT_PORT = 6379;
 export const BUS_PORT = 16379;
 

@@ -1,3 +1,5 @@
+import type { ValkeyUpgradeResource } from '../../valkey-upgrade/domain/resource.ts';
+
 /** Slots from first to last, both included. */
 export type SlotRange = readonly [first: number, last: number];
 
@@ -95,6 +97,8 @@ export interface ValkeyObservation {
   readonly missing: readonly MissingDependency[];
   /** Other objects that we own (Services, ConfigMap, PodDisruptionBudget, claims): `kind/name` to uid. */
   readonly owned: Readonly<Record<string, string>>;
+  /** The upgrades that name this cluster, oldest first, when they were looked for. */
+  readonly upgrades?: readonly ValkeyUpgradeResource[];
 }
 
 /** The resource itself, its defaults filled in by the API server. */
@@ -107,9 +111,13 @@ export interface ValkeyClusterResource {
   readonly finalizers: readonly string[];
   readonly annotations: Readonly<Record<string, string>>;
   readonly spec: ValkeyClusterSpec;
+  /** The tag that the spec asks for, where the version that runs is another one: only an upgrade changes it. */
+  readonly wantedTag?: string;
   /** The status as last written, for the phase to go on from. */
   readonly phase: string | null;
   readonly observedGeneration: number;
+  /** The newest value of the rebalance annotation that was carried out. */
+  readonly rebalancedFor?: string | null;
 }
 
 export interface ValkeyClusterSpec {

@@ -66,9 +66,9 @@ export function draftRemoval(context: PlanContext): Stage {
   ];
 }
 
-/** Shards that stay and have more pods than they are to have. */
+/** Shards that stay and have more pods than they are to have. While slots are served by nobody, none shrinks. */
 const shrinkingShards = (context: PlanContext): readonly ShardView[] =>
-  context.staying.filter((view) => view.pods > context.pods);
+  context.lacksSlots ? [] : context.staying.filter((view) => view.pods > context.pods);
 
 const keeps = (context: PlanContext, view: ShardView, node: ValkeyNode): boolean =>
   keptNodes(view, context.pods).includes(node);

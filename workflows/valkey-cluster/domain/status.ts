@@ -1,6 +1,6 @@
 import type { Json } from '../../shared/plan.ts';
-import type { ValkeyView } from './conditions.ts';
-import { clientServiceName, CLIENT_PORT, podSelector } from './names.ts';
+import { messageOf, type ValkeyView } from './conditions.ts';
+import { clientServiceName, CLIENT_PORT, podSelector, REBALANCE_ANNOTATION } from './names.ts';
 import type { ValkeyNode, ValkeyObservation } from './observation.ts';
 import { phaseFacts } from './phase-guards.ts';
 import { tlsSecretName } from './pod-template.ts';
@@ -12,13 +12,14 @@ export function buildStatus(view: ValkeyView): Readonly<Record<string, Json>> {
   const { cluster, nodes } = observed;
   const facts = phaseFacts(observed);
   const ready = nodes.filter((node) => node.ready && node.linkUp !== false);
-  const message = view.message === '' ? summarise(view) : view.message;
+  const message = messageOf(view) || summarise(view);
   return {
     phase,
     message,
     summary: summarise(view),
     // The newest generation that was carried out: equal to the resource's own, there is nothing to do.
     ...(view.carriedOut === null ? {} : { observedGeneration: view.carriedOut }),
+    ...rebalanceStatus(view),
     readyNodes: `${facts.nodesReady}/${facts.podsDesired}`,
     readyMasters: ready.filter((node) => node.role === 'master' && node.slots.length > 0).length,
     readyReplicas: ready.filter((node) => node.role === 'replica').length,
@@ -42,6 +43,13 @@ export function buildStatus(view: ValkeyView): Readonly<Record<string, Json>> {
 function summarise({ observed, phase }: ValkeyView): string {
   const { nodesReady, podsDesired, slotsAssigned } = phaseFacts(observed);
   return `${phase}: ${nodesReady}/${podsDesired} nodes ready, ${slotsAssigned}/${SLOT_COUNT} slots assigned`;
+}
+
+/** A rebalance that was asked for is over when nothing is left to do; until then the status keeps what it says. */
+function rebalanceStatus({ observed, reason }: ValkeyView): Readonly<Record<string, Json>> {
+  const { annotations, rebalancedFor } = observed.cluster;
+  const value = reason === 'Settled' ? annotations[REBALANCE_ANNOTATION] : rebalancedFor;
+  return typeof value === 'string' ? { rebalancedFor: value } : {};
 }
 
 function tlsStatus({ cluster }: ValkeyObservation): Readonly<Record<string, Json>> {

@@ -1,9 +1,17 @@
 import { runOperation, type Operation, type OperationInput } from '../../shared/operation.ts';
 import type { OperationResult } from '../../shared/messages.ts';
 import { operationPort } from '../../shared/temporal-port.ts';
-import { partsOf } from '../change-performers.ts';
+import { changePerformersOf, partsOf } from '../change-performers.ts';
 import type { ValkeyTypes } from '../contract.ts';
-import { begin, growCluster, mendNodes, rebalanceSlots, removeNodes, verifyCluster } from '../flows.ts';
+import {
+  begin,
+  growCluster,
+  mendNodes,
+  rebalanceSlots,
+  removeLeavers,
+  removeNodes,
+  verifyCluster,
+} from '../flows.ts';
 import { valkeyLifecycle } from '../lifecycle.ts';
 import { undoOnCancel } from '../undo.ts';
 
@@ -15,14 +23,18 @@ export const changeReplicas: Operation<ValkeyTypes> = {
 
   async run(run) {
     undoOnCancel(run);
+    const { MigrateSlots } = changePerformersOf(run);
     const shrinks = run.input.plan.steps.some((step) => step.kind === 'RemoveReplica');
     if (shrinks) {
       begin(run, 'ReplicaScaleDownDetected');
       await mendNodes(run);
+      await run.observe();
+      await run.perform({ MigrateSlots });
       await removeNodes(run);
     } else {
       await growCluster(run);
       await rebalanceSlots(run);
+      await removeLeavers(run);
     }
     await verifyCluster(run);
   },

@@ -3,9 +3,8 @@ import type { OperationResult } from '../../shared/messages.ts';
 import { operationPort } from '../../shared/temporal-port.ts';
 import { partsOf } from '../change-performers.ts';
 import type { ValkeyTypes } from '../contract.ts';
-import { growCluster, rebalanceSlots, verifyCluster } from '../flows.ts';
+import { growCluster, rebalanceSlots, removeLeavers, verifyCluster } from '../flows.ts';
 import { valkeyLifecycle } from '../lifecycle.ts';
-import { performersOf } from '../performers.ts';
 import { undoOnCancel } from '../undo.ts';
 
 /** More masters: new shards come with their replicas, and take their share of the slots. */
@@ -18,9 +17,7 @@ export const scaleUp: Operation<ValkeyTypes> = {
     undoOnCancel(run);
     await growCluster(run);
     await rebalanceSlots(run);
-    // Members of an earlier life, without a pod and without a slot.
-    const { ForgetNode } = performersOf(run);
-    await run.perform({ ForgetNode });
+    await removeLeavers(run);
     await verifyCluster(run);
   },
 };

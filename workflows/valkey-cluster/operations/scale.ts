@@ -3,7 +3,14 @@ import type { OperationResult } from '../../shared/messages.ts';
 import { operationPort } from '../../shared/temporal-port.ts';
 import { partsOf } from '../change-performers.ts';
 import type { ValkeyTypes } from '../contract.ts';
-import { begin, evacuateSlots, growCluster, rebalanceSlots, removeNodes, verifyCluster } from '../flows.ts';
+import {
+  evacuateSlots,
+  growCluster,
+  rebalanceSlots,
+  removeLeavers,
+  removeNodes,
+  verifyCluster,
+} from '../flows.ts';
 import { valkeyLifecycle } from '../lifecycle.ts';
 import { undoOnCancel } from '../undo.ts';
 
@@ -23,10 +30,7 @@ export const scale: Operation<ValkeyTypes> = {
     } else {
       if (!kinds.has('CreateShard')) await growCluster(run);
       await rebalanceSlots(run);
-      if (kinds.has('RemoveReplica')) {
-        begin(run, 'ReplicaScaleDownDetected');
-        await removeNodes(run);
-      }
+      await removeLeavers(run);
     }
     await verifyCluster(run);
   },
