@@ -23,8 +23,8 @@ export class WorkerHandle implements AsyncDisposable {
   readonly #exit: Promise<number | null>;
   #errors = '';
 
-  constructor(env: Readonly<Record<string, string>>) {
-    this.#process = spawn(process.execPath, [PROGRAM], {
+  constructor(env: Readonly<Record<string, string>>, program = PROGRAM) {
+    this.#process = spawn(process.execPath, [program], {
       env: {
         ...process.env,
         KEELSON_WORKER_PORT: '0',
@@ -48,6 +48,11 @@ export class WorkerHandle implements AsyncDisposable {
 
   get #hold(): string {
     return join(this.#directory, 'hold');
+  }
+
+  /** What it has said where nobody reads it but a person. */
+  get errors(): string {
+    return this.#errors;
   }
 
   /** What its attempts have done so far. */
