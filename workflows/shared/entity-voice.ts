@@ -31,7 +31,7 @@ export class EntityVoice<T extends LifecycleTypes> {
   async report(view: View<T>): Promise<void> {
     this.#desk.conditions = this.#lifecycle.conditions(view);
     this.#desk.message = view.message;
-    this.#port.show(`**${view.phase}** ${view.message}`);
+    this.#port.show(view.message === '' ? `**${view.phase}**` : `**${view.phase}**: ${view.message}`);
     const text = JSON.stringify(view);
     if (this.#isWritten(text, view.served)) return;
     const { kind } = this.#lifecycle;

@@ -170,7 +170,7 @@ class Entity<T extends LifecycleTypes> {
     const { on, message, untilMs } = decision;
     const failing = on === 'back-off' || on === 'change';
     const held = on === 'guard' || on === 'approval';
-    if (!failing) this.#state.recover();
+    if (!failing) this.#settleWaiting(seen);
     const view = this.#state.view(seen, {
       message,
       reason: REASONS[on],
@@ -191,6 +191,14 @@ class Entity<T extends LifecycleTypes> {
     const wakes = held || found ? () => this.#desk.hinted : () => this.#desk.woken(seen.served);
     const endMs = untilMs === null ? null : untilMs - this.#port.nowMs();
     await this.#idle(on, message, wakes, found ? this.#driftMs() : endMs);
+  }
+
+  /** What was as desired once is what it is found to be, whatever it waits for; a first wish has not come so far. */
+  #settleWaiting(seen: Seen<T>): void {
+    const state = this.#state;
+    state.recover();
+    const { carriedOut } = state.carried;
+    if (carriedOut !== null) state.settle(this.#lifecycle.settle(seen.observed, state.phase, { carriedOut }));
   }
 
   /** Waits between two turns, and says so. A history that has grown too long ends the wait, but no deadline that is remembered. */

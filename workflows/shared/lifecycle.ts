@@ -75,7 +75,10 @@ export interface Lifecycle<T extends LifecycleTypes> {
   /** The wish that a plan's operation serves, where it is not the entity's own resource: only a newer one supersedes it. */
   serves?(observed: T['observed'], plan: Plan<T['command']>): Served | null;
   plan(observed: T['observed'], remembered: Remembered): Plan<T['command']>;
-  /** What the observation alone says about the phase, when nothing is to be done: the events to go through, in order. */
+  /**
+   * What the observation alone says about the phase, while no operation runs: the events to go through, in order. The wish
+   * may still be open, because it is blocked, paused or was cancelled.
+   */
   settle(observed: T['observed'], phase: T['phase'], remembered: Remembered): readonly T['event'][];
   /** A loss that no plan can repair; the entity fails with it instead of planning. */
   lost(observed: T['observed'], remembered: Remembered): Failure | null;

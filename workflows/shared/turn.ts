@@ -43,7 +43,8 @@ export function decideTurn(turn: {
     return wait('cancelled', `${declined.operation} was cancelled: ${declined.reason}`);
   }
   const refusal = plan.blocked[0];
-  if (refusal !== undefined) return wait('guard', `${refusal.guard}: ${refusal.message}`);
+  if (refusal !== undefined)
+    return wait('guard', `blocked by the guard ${refusal.guard}: ${refusal.message}`);
   if (served.approvals && !isApproved(plan, carried.approved)) {
     return wait('approval', `${plan.operation} has steps that cannot be undone: approve ${plan.hash}`);
   }

@@ -237,7 +237,7 @@ export function describeCore(place: string, open: () => Promise<Theatre>): void 
       const row = stage();
       await row.apply({ wanted: 2, sockets: 1 });
       await row.untilStatus('Blocked');
-      expect(row.row?.status?.message).toBe('Sockets: wants 2 lamps but has 1 sockets');
+      expect(row.row?.status?.message).toBe('blocked by the guard Sockets: wants 2 lamps but has 1 sockets');
       expect(row.row?.status?.phase).toBe('Dark');
       expect(await row.ended()).toEqual([]);
       await row.apply({ sockets: 2 });

@@ -104,7 +104,10 @@ describe('a turn', () => {
       message: 'KubernetesUnavailable: away',
       untilMs: 12_000,
     });
-    expect(decide({ plan: refused })).toMatchObject({ message: 'Reader: somebody reads', untilMs: null });
+    expect(decide({ plan: refused })).toMatchObject({
+      message: 'blocked by the guard Reader: somebody reads',
+      untilMs: null,
+    });
     expect(decide({ served: { ...served, approvals: true } })).toMatchObject({
       message: `dim has steps that cannot be undone: approve ${work.hash}`,
     });

@@ -79,14 +79,14 @@ describe('an operation that has to wait', () => {
     const { summary, details } = await ui.readMetadata();
     expect(summary).toBe(`ValkeyCluster ${scenes.waiting.namespace}/carts`);
     expect(details).toMatch(
-      /^Pending .*spec\.auth\.secretRef: Secret carts-password does not exist: create it/,
+      /^Pending: blocked by the guard DependenciesExist: spec\.auth\.secretRef: Secret carts-password does not exist: create it/,
     );
     await ui.shoot('web-ui-waiting');
   });
 
   it('waits on a timer that says for what', async () => {
     await ui.open(await operationOf(scenes.waiting), 'history', 'RUNNING');
-    await ui.expectText(/guard: DependenciesExist: spec\.auth\.secretRef/);
+    await ui.expectText(/blocked by the guard DependenciesExist: spec\.auth\.secretRef/);
   });
 });
 

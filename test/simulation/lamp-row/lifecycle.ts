@@ -29,7 +29,8 @@ export const lampRow: Lifecycle<LampRowTypes> = {
     approvals: row.approvals,
   }),
   plan: (row) => planLamps(row),
-  settle: (_row, phase) => (phase === 'Lit' || phase === 'Dismantling' ? [] : ['LampsWarm']),
+  settle: (row, phase) =>
+    phase === 'Lit' || phase === 'Dismantling' || planLamps(row).steps.length > 0 ? [] : ['LampsWarm'],
   lost: (row) =>
     row.wanted < 1
       ? { code: 'ResourceInvalid', class: 'validation', message: `spec.wanted is ${row.wanted}` }

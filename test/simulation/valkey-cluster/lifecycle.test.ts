@@ -199,6 +199,33 @@ describe('a Valkey cluster', () => {
     },
   );
 
+  it('is what it is found to be while it is paused, too', async () => {
+    const { world, engine, hint, until, settles } = stage();
+    hint(world.apply());
+    await settles('Running');
+    await engine.update(ID, 'pause', { reason: 'a move' });
+    const [first] = world.pods;
+    if (first !== undefined) world.remove('Pod', first.name, first.uid, engine.agenda.nowMs);
+    hint(world.hint());
+    await until('it is degraded', () => world.phases.at(-1) === 'Degraded');
+    expect(condition(world, 'Progressing')).toMatchObject({ status: 'False', reason: 'Paused' });
+    await engine.update(ID, 'resume', {});
+    await settles('Running');
+  });
+
+  it('stays what it is while a wish for more is held back', async () => {
+    const { world, engine, hint, until, settles } = stage();
+    hint(world.apply());
+    await settles('Running');
+    await engine.update(ID, 'pause', { reason: 'a move' });
+    hint(world.apply({ masters: 4 }));
+    await until('it says so', () => condition(world, 'Progressing')?.observedGeneration === 2);
+    await engine.until(() => false, HOUR_MS);
+    expect(world.phases).toEqual(CREATION);
+    await engine.update(ID, 'resume', {});
+    await until('generation 2 is carried out', () => world.resource?.status['observedGeneration'] === 2);
+  });
+
   it('follows wishes that overtake each other in the middle', async () => {
     const { world, engine, hint, until, settles } = stage();
     hint(world.apply());
