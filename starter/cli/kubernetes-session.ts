@@ -40,10 +40,10 @@ function explainRequest(error: unknown, server: string): unknown {
       remedy: 'Check the current context of your kubeconfig, and what it may do.',
       cause: error,
     });
-  const reached =
+  const unreached =
     error instanceof Error &&
     (error.name === 'TypeError' || error.name === 'FetchError' || error.name === 'TimeoutError');
-  if (!reached) return error;
+  if (!unreached) return error;
   return new CliError(`there is no Kubernetes at ${server}`, {
     remedy: 'Start the embedded stack with "keelson up", or set KUBECONFIG to the kubeconfig of yours.',
     cause: error,

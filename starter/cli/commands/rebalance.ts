@@ -3,11 +3,11 @@ import { API_GROUP, REBALANCE_ANNOTATION } from '../../../workflows/valkey-clust
 import { isRefusal } from '../../kubernetes-refusal.ts';
 import { loadWatches } from '../../load-watches.ts';
 import { badInput, CliError } from '../cli-error.ts';
+import { withKubernetes } from '../kubernetes-session.ts';
 import { liveCommand } from '../live-command.ts';
 import type { LiveOptions } from '../live-command.ts';
-import { withLocalStack } from '../local-stack.ts';
 import { examples, print, printJson } from '../output.ts';
-import { parseTarget } from '../target.ts';
+import { resolveTarget } from '../target.ts';
 import type { Target } from '../target.ts';
 
 /** `keelson rebalance`: ask once for even shares of the slots, which drift alone never gives. */
@@ -24,7 +24,7 @@ export function command(): Command {
 }
 
 async function rebalance(words: string[], options: LiveOptions): Promise<void> {
-  const target = parseTarget(words, options.namespace, await loadWatches());
+  const target = await resolveTarget(words, options.namespace, await loadWatches());
   if (target.lifecycle !== 'valkey-cluster')
     throw badInput(`${target.kind} has no slots`, 'Name a ValkeyCluster: valkey-cluster/default/cache.');
   await annotate(target, new Date().toISOString(), options.timeout * 1000);
@@ -35,22 +35,18 @@ async function rebalance(words: string[], options: LiveOptions): Promise<void> {
 
 /** The wish stands on the resource, where `kubectl` sees it and the trigger service hears of it. */
 async function annotate({ kind, ref }: Target, value: string, timeoutMs: number): Promise<void> {
-  const { KubeConfig } = await import('@kubernetes/client-node');
-  const { KubernetesApi } = await import('../../kubernetes-api.ts');
-  const { KUBECONFIG: file } = await withLocalStack(process.env);
-  const config = new KubeConfig();
-  if (file === undefined) config.loadFromDefault();
-  else config.loadFromFile(file);
   const path = `/apis/${API_GROUP}/v1alpha1/namespaces/${ref.namespace}/valkeyclusters/${ref.name}`;
-  try {
-    await new KubernetesApi(config).request(path, {
-      method: 'PATCH',
-      contentType: 'application/merge-patch+json',
-      body: { metadata: { annotations: { [REBALANCE_ANNOTATION]: value } } },
-      timeoutMs,
-    });
-  } catch (error) {
-    if (isRefusal(error, 404)) throw new CliError(`there is no ${kind} ${ref.namespace}/${ref.name}`);
-    throw error;
-  }
+  await withKubernetes(async (api) => {
+    try {
+      await api.request(path, {
+        method: 'PATCH',
+        contentType: 'application/merge-patch+json',
+        body: { metadata: { annotations: { [REBALANCE_ANNOTATION]: value } } },
+        timeoutMs,
+      });
+    } catch (error) {
+      if (isRefusal(error, 404)) throw new CliError(`there is no ${kind} ${ref.namespace}/${ref.name}`);
+      throw error;
+    }
+  });
 }
