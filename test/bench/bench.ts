@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { endCleanly, type Afterwards } from '../clean-end.ts';
 import { figureOf, median, quantile, round, type Figure, type Pair } from './figures.ts';
 
 const DOCUMENT = fileURLToPath(new URL('../../docs/benchmarks.md', import.meta.url));
@@ -13,8 +14,8 @@ export interface Bench {
   readonly rounds: number;
   /** What is measured; milliseconds unless it says otherwise. */
   readonly unit?: string;
-  /** Sets everything up and hands out the two measurements, and how to take it all away. */
-  prepare(): Promise<Prepared>;
+  /** Sets everything up, puts off how to take it away again, and hands out the two measurements. */
+  prepare(afterwards: Afterwards, interrupted: AbortSignal): Promise<Prepared>;
 }
 
 export interface Prepared {
@@ -24,7 +25,6 @@ export interface Prepared {
   verdict?(pairs: readonly Pair[]): { readonly ok: boolean; readonly says: string };
   /** Further figures to print beside the ratio, once all rounds are over. */
   beside?(pairs: readonly Pair[]): Promise<readonly (readonly [name: string, value: string])[]>;
-  end(): Promise<void>;
 }
 
 /** Runs the rounds, ours and floor in turn and each first every other time, and prints what came out. */
@@ -35,11 +35,10 @@ export async function runBench(
   const unit = bench.unit ?? 'milliseconds';
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   say(`${bench.name}: ${bench.about}`);
-  const prepared = await bench.prepare();
-  const pairs: Pair[] = [];
-  let beside: readonly (readonly [string, string])[] = [];
-  try {
-    const rounds = options.rounds ?? bench.rounds;
+  const rounds = options.rounds ?? bench.rounds;
+  const { pairs, verdict, beside } = await endCleanly(async (afterwards, interrupted) => {
+    const prepared = await bench.prepare(afterwards, interrupted);
+    const pairs: Pair[] = [];
     for (let at = 0; at < rounds; at += 1) {
       const pair = at % 2 === 0 ? await floorFirst(prepared, at) : await oursFirst(prepared, at);
       pairs.push(pair);
@@ -47,11 +46,9 @@ export async function runBench(
         `round ${at + 1} of ${rounds}: ours ${round(pair.ours, 1)}, floor ${round(pair.floor, 1)} ${unit}, ratio ${round(pair.ours / pair.floor)}`,
       );
     }
-    beside = (await prepared.beside?.(pairs)) ?? [];
-  } finally {
-    await prepared.end();
-  }
-  const verdict = prepared.verdict?.(pairs) ?? { ok: true, says: '' };
+    const verdict = prepared.verdict?.(pairs) ?? { ok: true, says: '' };
+    return { pairs, verdict, beside: (await prepared.beside?.(pairs)) ?? [] };
+  });
   const ratio = figureOf(bench.name, bench.goal, pairs);
   const figure = { ...ratio, ok: ratio.ok && verdict.ok };
   const table = renderTable(unit, pairs, ratio, verdict.says, beside);

@@ -96,7 +96,6 @@ export const datameshModel: Bench = {
           ],
           ['a plan for 32 members, ms', String(round(planMs(), 2))],
         ] as const),
-      end: () => Promise.resolve(),
     });
   },
 };

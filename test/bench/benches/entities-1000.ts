@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { startTestStack, type StackHandle } from '../../../deploy/local/testing.ts';
+import type { StackHandle } from '../../../deploy/local/testing.ts';
 import { entityId, TASK_QUEUE } from '../../../workflows/shared/messages.ts';
+import { startStackFor, type Afterwards } from '../../clean-end.ts';
 import type { Bench } from '../bench.ts';
 import { median, round, slopeOf } from '../figures.ts';
 import { KIND, LIFECYCLE } from '../fixtures/contract.ts';
@@ -25,23 +26,23 @@ export const entities1000: Bench = {
   goal: 1.3,
   rounds: 5,
   unit: 'kilobytes each',
-  async prepare() {
-    const stack = await startTestStack({ onlyParts: ['temporal'] });
+  async prepare(afterwards, interrupted) {
+    const stack = await startStackFor(afterwards, { onlyParts: ['temporal'], signal: interrupted });
+    const site = { stack, afterwards };
     const resyncs: number[] = [];
     return {
       ours: () =>
-        inFreshWorker(stack, async (client, worker) => {
+        inFreshWorker(site, async (client, worker) => {
           const slope = await measureSlope(worker, startOurs(client), ({ report }) => report);
           resyncs.push(await resync(client, worker));
           return slope;
         }),
       floor: () =>
-        inFreshWorker(stack, (client, worker) => measureSlope(worker, startBare(client), ({ bare }) => bare)),
+        inFreshWorker(site, (client, worker) => measureSlope(worker, startBare(client), ({ bare }) => bare)),
       beside: async () => [
         [`a full resync of ${COUNTS.at(-1)} entities, median`, `${round(median(resyncs) / 1_000, 1)} s`],
-        ...(await inFreshWorker(stack, idleEvents)),
+        ...(await inFreshWorker(site, idleEvents)),
       ],
-      end: () => stack.stop(),
     };
   },
 };
@@ -69,12 +70,14 @@ const refOf = (at: number): { readonly namespace: string; readonly name: string 
 
 /** A process and a Temporal namespace of its own: what an earlier round left cannot wake in it. */
 async function inFreshWorker<T>(
-  stack: StackHandle,
+  { stack, afterwards }: { readonly stack: StackHandle; readonly afterwards: Afterwards },
   work: (client: Client, worker: IdleProcess) => Promise<T>,
 ): Promise<T> {
   const namespace = await stack.createTemporalNamespace('bench');
   const connection = await Connection.connect({ address: stack.temporalAddress });
+  afterwards.defer(() => connection.close());
   const worker = await startIdleProcess(stack.temporalAddress, namespace);
+  afterwards.defer(() => worker.stop());
   try {
     return await work(new Client({ connection, namespace }), worker);
   } finally {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
-import { startTestStack } from '../../../deploy/local/testing.ts';
 import { entityId, TASK_QUEUE, type OperationResult } from '../../../workflows/shared/messages.ts';
 import type { OperationInput } from '../../../workflows/shared/operation.ts';
 import { planned } from '../../../workflows/shared/planning.ts';
+import { startStackFor } from '../../clean-end.ts';
 import type { Bench } from '../bench.ts';
 import { median, round, type Pair } from '../figures.ts';
 import { LIFECYCLE, type ThingTypes } from '../fixtures/contract.ts';
@@ -23,15 +23,17 @@ export const stepOverhead: Bench = {
     '10 no-op steps through the runner, measured inside the operation, over a bare Temporal workflow of 10 no-op activities, measured inside it.',
   goal: 1.2,
   rounds: 20,
-  async prepare() {
-    const stack = await startTestStack({ onlyParts: ['temporal'] });
+  async prepare(afterwards, interrupted) {
+    const stack = await startStackFor(afterwards, { onlyParts: ['temporal'], signal: interrupted });
     const server = {
       address: stack.temporalAddress,
       namespace: await stack.createTemporalNamespace('bench'),
     };
     const world: ThingWorld = { steps: new Map(), began: () => {} };
     const worker = await startBenchWorker(server, world, { cachedWorkflows: 500 });
+    afterwards.defer(() => worker.stop());
     const connection = await Connection.connect({ address: server.address });
+    afterwards.defer(() => connection.close());
     const client = new Client({ connection, namespace: server.namespace });
     // The first run of each pays for what is compiled and connected once.
     await throughRunner(client);
@@ -40,11 +42,6 @@ export const stepOverhead: Bench = {
       ours: async () => (await throughRunner(client)).durationMs,
       floor: () => bareSteps(client),
       beside: (pairs) => besideIt(client, world, pairs),
-      async end() {
-        await connection.close();
-        await worker.stop();
-        await stack.stop();
-      },
     };
   },
 };

@@ -2,9 +2,10 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { KubernetesApi } from '../../../deploy/local/kubernetes/api.ts';
-import { startTestStack, type StackHandle } from '../../../deploy/local/testing.ts';
+import type { StackHandle } from '../../../deploy/local/testing.ts';
 import { Starter } from '../../../starter/starter.ts';
 import { TASK_QUEUE } from '../../../workflows/shared/messages.ts';
+import { startStackFor, type Afterwards } from '../../clean-end.ts';
 import type { Bench } from '../bench.ts';
 import { median, quantile, round, type Pair } from '../figures.ts';
 import { startBenchWorker, type ThingWorld } from '../fixtures/in-process-worker.ts';
@@ -31,21 +32,15 @@ export const triggerLatency: Bench = {
     'From an applied change of an idle resource to the first activity of its entity, over a raw watch event and a bare signal-with-start to the first activity of a bare workflow.',
   goal: 1.2,
   rounds: 220,
-  async prepare() {
-    const stack = await startTestStack({ onlyParts: ['temporal', 'kube-apiserver'] });
-    const site = await openSite(stack).catch(async (error: unknown) => {
-      await stack.stop();
-      throw error;
-    });
+  async prepare(afterwards, interrupted) {
+    const parts = ['temporal', 'kube-apiserver'];
+    const stack = await startStackFor(afterwards, { onlyParts: parts, signal: interrupted });
+    const site = await openSite(stack, afterwards);
     return {
       ours: (at) => site.changeOurs(at),
       floor: (at) => site.changeBare(at),
       verdict: judgeTail,
       beside: async (pairs) => [...tails('cached', pairs), ...tails('evicted', await site.measureEvicted())],
-      async end() {
-        await site.close();
-        await stack.stop();
-      },
     };
   },
 };
@@ -78,21 +73,27 @@ interface Site {
   changeBare(at: number): Promise<number>;
   /** The same with a worker that keeps no workflow in memory, so that each wakes by its whole history. */
   measureEvicted(): Promise<readonly Pair[]>;
-  close(): Promise<void>;
 }
 
-async function openSite(stack: StackHandle): Promise<Site> {
+async function openSite(stack: StackHandle, afterwards: Afterwards): Promise<Site> {
   const api = new KubernetesApi(stack.kubeconfig('admin'));
+  afterwards.defer(() => api.close());
   await defineThings(api);
   const server = { address: stack.temporalAddress, namespace: 'default' };
   const arrivals = new Arrivals();
   const world: ThingWorld = { steps: new Map(), began: (_, about) => arrivals.arrived(about) };
   let worker = await startBenchWorker(server, world, { cachedWorkflows: 500 });
+  afterwards.defer(() => worker.stop());
   const connection = await Connection.connect({ address: server.address });
+  afterwards.defer(() => connection.close());
   const client = new Client({ connection });
   const stopping = new AbortController();
   const starting = startStarter(stack, client, stopping.signal);
   const watching = watchBare(api, client, stopping.signal);
+  afterwards.defer(async () => {
+    stopping.abort();
+    await Promise.all([starting, watching]);
+  });
 
   let change = 0;
   const measure = async (type: typeof THINGS, about: string, name: string): Promise<number> => {
@@ -128,13 +129,6 @@ async function openSite(stack: StackHandle): Promise<Site> {
       const pairs: Pair[] = [];
       for (let at = 0; at < EVICTED_ROUNDS; at += 1) pairs.push(await round(at));
       return pairs;
-    },
-    async close() {
-      stopping.abort();
-      await Promise.all([starting, watching]);
-      await worker.stop();
-      await connection.close();
-      api.close();
     },
   };
 }
