@@ -8,6 +8,7 @@ import { makeAnonymous } from './anonymous.ts';
 import { readHistories, workflowsOf, type RecordedHistory } from './history-file.ts';
 
 const CHANGED = fileURLToPath(new URL('./changed-workflow.ts', import.meta.url));
+const WITHOUT_GUARD = fileURLToPath(new URL('./changed-guards-workflow.ts', import.meta.url));
 const logger = new DefaultLogger('ERROR');
 const histories = readHistories();
 
@@ -78,6 +79,19 @@ describe('an incompatible change', () => {
 
   it('has histories to be caught by', () => {
     expect(touched.length).toBeGreaterThan(5);
+  });
+});
+
+describe('a guard that is gone without a word', () => {
+  const decided = histories.filter(
+    ({ name }) => name.startsWith('row-blocked') || name.startsWith('dim-blocked'),
+  );
+
+  it('is caught by the entity and by the operation that it has held up', async () => {
+    const caught = await replay(WITHOUT_GUARD, decided);
+    expect(decided).toHaveLength(2);
+    for (const { workflowId } of decided)
+      expect(caught.get(workflowId)).toBeInstanceOf(DeterminismViolationError);
   });
 });
 

@@ -120,6 +120,39 @@ describe('the end of an operation', () => {
   });
 });
 
+describe('a guard that changes', () => {
+  const strict = lampRow.guards.filter(({ name }) => name === 'Sockets');
+  const rest = lampRow.guards.filter(({ name }) => name !== 'Sockets');
+  /** From now on a row may want more lamps than it has sockets; it gets as many as fit. */
+  const lenient = (until: { readonly until?: string }) =>
+    simulatedWorkflows({
+      ...lampRow,
+      guards: [...('until' in until ? strict.map((guard) => ({ ...guard, ...until })) : []), ...rest],
+    });
+
+  async function untilBlocked(): Promise<ReturnType<typeof open>> {
+    const stage = open();
+    await stage.row.apply({ wanted: 9 });
+    await stage.row.untilWaiting('guard');
+    await stage.theatre.engine.until(() => false, MINUTE_MS);
+    return stage;
+  }
+
+  it('lets an entity that waits for it go on with the next look, when its row says until when it held', async () => {
+    const { row, theatre } = await untilBlocked();
+    await theatre.engine.deploy(lenient({ until: 'as-many-as-fit' }));
+    await row.until('the lamps are in', () => row.row?.lamps.length === 8);
+    // What was decided with and without it is replayed as it was.
+    await theatre.engine.crash(1_000);
+    await row.until('they are warm', async () => (await row.outcomes()).includes('light-up: done'));
+  });
+
+  it('leaves such an entity not knowing where it is, when its row is simply gone', async () => {
+    const { theatre } = await untilBlocked();
+    await expect(theatre.engine.deploy(lenient({}))).rejects.toThrow('does not replay');
+  });
+});
+
 describe('waiting', () => {
   it('looks for drift again after ten minutes and a little, never twice the same', async () => {
     const { row, theatre } = open();

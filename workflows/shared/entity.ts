@@ -10,7 +10,7 @@ import { EntityState, type Seen } from './entity-state.ts';
 import { EntityVoice } from './entity-voice.ts';
 import type { Failure } from './failure-codes.ts';
 import { failure, failureOf } from './failures.ts';
-import type { Lifecycle, LifecycleTypes, View } from './lifecycle.ts';
+import type { Lifecycle, LifecycleTypes, Remembered, View } from './lifecycle.ts';
 import type { Carried } from './memory.ts';
 import { entityId, type OperationResult, type ResourceRef } from './messages.ts';
 import type { Tuning } from './operation.ts';
@@ -115,11 +115,15 @@ class Entity<T extends LifecycleTypes> {
     }
   }
 
+  get #remembered(): Remembered {
+    return { carriedOut: this.#state.carried.carriedOut, knows: this.#port.knows };
+  }
+
   #plan(observed: T['observed']): Seen<T> {
     const served = this.#lifecycle.served(observed);
     this.#state.recognise(served);
     this.#desk.serve(served);
-    const plan = planned(this.#lifecycle, this.#input.ref, observed, this.#state.carried.carriedOut);
+    const plan = planned(this.#lifecycle, this.#input.ref, observed, this.#remembered);
     this.#desk.plan = plan;
     return { observed, served, plan };
   }
@@ -128,7 +132,7 @@ class Entity<T extends LifecycleTypes> {
   async #act(seen: Seen<T>): Promise<void> {
     try {
       const { carried } = this.#state;
-      const lost = this.#lifecycle.lost(seen.observed, { carriedOut: carried.carriedOut });
+      const lost = this.#lifecycle.lost(seen.observed, this.#remembered);
       const decision = decideTurn({ ...seen, lost, carried, nowMs: this.#port.nowMs() });
       if (decision.do !== 'wait' || decision.on !== 'guard') this.#blockedInARow = 0;
       if (decision.do === 'rest') await this.#rest(seen);
@@ -145,8 +149,8 @@ class Entity<T extends LifecycleTypes> {
   async #rest(seen: Seen<T>): Promise<void> {
     const state = this.#state;
     state.recover();
-    const { carriedOut, paused } = state.carried;
-    state.settle(this.#lifecycle.settle(seen.observed, state.phase, { carriedOut }));
+    const { paused } = state.carried;
+    state.settle(this.#lifecycle.settle(seen.observed, state.phase, this.#remembered));
     const { generation } = seen.served;
     state.remember({
       carriedOut: generation,
@@ -197,8 +201,8 @@ class Entity<T extends LifecycleTypes> {
   #settleWaiting(seen: Seen<T>): void {
     const state = this.#state;
     state.recover();
-    const { carriedOut } = state.carried;
-    if (carriedOut !== null) state.settle(this.#lifecycle.settle(seen.observed, state.phase, { carriedOut }));
+    if (state.carried.carriedOut !== null)
+      state.settle(this.#lifecycle.settle(seen.observed, state.phase, this.#remembered));
   }
 
   /** Waits between two turns, and says so. A history that has grown too long ends the wait, but no deadline that is remembered. */

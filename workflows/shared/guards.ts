@@ -14,9 +14,22 @@ export const unknown = (needs: string): Verdict => ({ is: 'unknown', needs });
 /** One row of a lifecycle's guards: pure, named, asked before the plan and again before each irreversible step. */
 export interface Guard<Observed, C extends Command> {
   readonly name: string;
+  /** The change of the code with which the row came: turns that were decided before it are replayed without. */
+  readonly since?: string;
+  /** The change with which the row went: it stays here for the turns that it has decided. */
+  readonly until?: string;
   /** The step is null when the plan as a whole is judged. */
   judge(observed: Observed, plan: Plan<C>, step: Step<C> | null): Verdict;
 }
+
+/** The rows that hold at a moment which knows some changes. */
+export const guardsKnowing = <G extends Guard<never, never>>(
+  guards: readonly G[],
+  knows: (change: string) => boolean,
+): readonly G[] =>
+  guards.filter(
+    ({ since, until }) => (since === undefined || knows(since)) && (until === undefined || !knows(until)),
+  );
 
 /** Asks every guard about the whole plan and about each of its steps. */
 export function judgePlan<Observed, C extends Command>(

@@ -28,9 +28,11 @@ export interface Served {
   readonly approvals: boolean;
 }
 
-/** What the entity remembers and a plan may depend on. */
+/** What a decision may depend on beside the observation. */
 export interface Remembered {
   readonly carriedOut: number | null;
+  /** Whether a change of the code's decisions holds already: `knows('drain-first') ? newWay : oldWay`. */
+  knows(change: string): boolean;
 }
 
 /** Everything that a status is built from. */

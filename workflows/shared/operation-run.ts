@@ -1,6 +1,6 @@
 import { failure, failureOf } from './failures.ts';
 import type { Failure } from './failure-codes.ts';
-import { judgeStep } from './guards.ts';
+import { guardsKnowing, judgeStep } from './guards.ts';
 import type { Lifecycle, LifecycleTypes, Served, View } from './lifecycle.ts';
 import type { OperationProgress, OperationResult, ResourceRef, Stop } from './messages.ts';
 import { PartLocks } from './part-locks.ts';
@@ -252,9 +252,10 @@ export class OperationRun<T extends LifecycleTypes> {
       await this.safePoint();
       const observed = await this.observe();
       const { generation } = this.#lifecycle.served(observed);
+      const guards = guardsKnowing(this.#lifecycle.guards, this.port.knows);
       if (generation > this.served.generation)
         throw new Stopped({ why: 'superseded', reason: `generation ${generation} is wanted now` });
-      const verdicts = judgeStep(this.#lifecycle.guards, observed, this.input.plan, step);
+      const verdicts = judgeStep(guards, observed, this.input.plan, step);
       const refused = verdicts.flatMap((verdict) => verdict.blocked)[0];
       if (refused !== undefined) {
         this.port.measures.guardBlocked({ lifecycle: this.#lifecycle.name, guard: refused.guard });

@@ -1,6 +1,6 @@
 import { failure } from './failures.ts';
-import { judgePlan } from './guards.ts';
-import type { Lifecycle, LifecycleTypes } from './lifecycle.ts';
+import { guardsKnowing, judgePlan } from './guards.ts';
+import type { Lifecycle, LifecycleTypes, Remembered } from './lifecycle.ts';
 import type { ResourceRef } from './messages.ts';
 import { envelope, type PlanEnvelope } from './plan.ts';
 import type { Port } from './port.ts';
@@ -16,7 +16,8 @@ export async function runPlan<T extends LifecycleTypes>(
   const observed = await lifecycle.observe(port, ref);
   if (observed === null)
     throw failure('ResourceGone', `there is no ${lifecycle.kind} ${ref.namespace}/${ref.name}`);
-  return planned(lifecycle, ref, wish(observed), lifecycle.served(observed).carriedOut);
+  const { carriedOut } = lifecycle.served(observed);
+  return planned(lifecycle, ref, wish(observed), { carriedOut, knows: port.knows });
 }
 
 /** Plans and asks the guards; the same for a turn, a dry run and a query. */
@@ -24,14 +25,14 @@ export function planned<T extends LifecycleTypes>(
   lifecycle: Lifecycle<T>,
   ref: ResourceRef,
   observed: T['observed'],
-  carriedOut: number | null,
+  remembered: Remembered,
 ): PlanEnvelope<T['command']> {
-  const plan = lifecycle.plan(observed, { carriedOut });
+  const plan = lifecycle.plan(observed, remembered);
   return envelope(
     lifecycle.name,
     `${ref.namespace}/${ref.name}`,
     plan,
-    judgePlan(lifecycle.guards, observed, plan),
+    judgePlan(guardsKnowing(lifecycle.guards, remembered.knows), observed, plan),
   );
 }
 

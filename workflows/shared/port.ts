@@ -57,6 +57,12 @@ export interface Port<Activities> {
     ready: () => boolean,
     options: { readonly summary: string; readonly timeoutMs?: number },
   ): Promise<boolean>;
+  /**
+   * Whether a change of what is decided holds at this moment: not while turns are replayed that were decided without it.
+   * Replay decides again, so that a plan or a guard which answers otherwise would leave a run that waits not knowing
+   * where it is.
+   */
+  knows(change: string): boolean;
   /** Runs work of which one can let go: its activities are then cancelled, and its end comes when theirs has. */
   cancellable<T>(work: () => Promise<T>): { readonly end: Promise<T>; cancel(): void };
   /** Runs work that goes on even when the workflow itself was cancelled. */

@@ -8,6 +8,7 @@ import {
   isCancellation,
   makeContinueAsNewFunc,
   ParentClosePolicy,
+  patched,
   proxyActivities,
   proxySinks,
   setCurrentDetails,
@@ -136,6 +137,7 @@ export function basicPort<A extends object>(tuning: Tuning = {}): Port<A> {
       await condition(ready);
       return true;
     },
+    knows: patched,
     cancellable,
     shielded: (work) => CancellationScope.nonCancellable(work),
     show: setCurrentDetails,

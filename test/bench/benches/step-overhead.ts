@@ -63,7 +63,7 @@ function startOperation(client: Client): Promise<WorkflowHandle> {
   const input: OperationInput<ThingTypes> = {
     ref: REF,
     served: benchThing.served(thing),
-    plan: planned(benchThing, REF, thing, null),
+    plan: planned(benchThing, REF, thing, { carriedOut: null, knows: () => true }),
     phase: 'New',
     observed: thing,
     carriedOut: null,

@@ -90,3 +90,15 @@ it('finishes under the next version what began under this one, and does the next
   expect(await row.outcomes()).toEqual(['light-up: done', 'light-up: done']);
   expect(facts).toEqual([{ version: 2 }, { version: 2 }]);
 });
+
+it('goes on under the next version, whose guards allow what those of this one made it wait for', async () => {
+  const row = new Stage(theatre, 'allowed');
+  await start();
+  await row.apply({ wanted: 9 });
+  await row.untilWaiting('guard');
+  await kill();
+  await start(NEXT_VERSION);
+  await theatre.hint(row.ref);
+  await row.until('the lamps are in', () => row.row?.lamps.length === 8);
+  await row.untilOutcome('light-up: done');
+});

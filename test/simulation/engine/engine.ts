@@ -247,6 +247,9 @@ export class Engine {
       case 'index':
         run.indexed = command.indexed;
         break;
+      case 'change':
+        // History keeps it, and that is all.
+        break;
       default:
         this.#close(run, command);
     }

@@ -28,6 +28,8 @@ export class Execution {
   #defect: Error | null = null;
   handlers: Handlers = {};
   hear: ((news: Json) => void) | null = null;
+  readonly #known = new Set<string>();
+  #replayed: ReadonlySet<string> | null = null;
   details = '';
   nowMs = 0;
   continueAsNewSuggested = false;
@@ -40,8 +42,13 @@ export class Execution {
   }
 
   /** Tells the code what happened, lets it run until it waits for something again, and gives what it wants done. */
-  async activate(activation: Activation): Promise<readonly Command[]> {
+  async activate(
+    activation: Activation,
+    /** In a replay, the changes that were known when this was first done. */
+    replayed: ReadonlySet<string> | null = null,
+  ): Promise<readonly Command[]> {
     this.#commands = [];
+    this.#replayed = replayed;
     this.nowMs = activation.atMs;
     this.continueAsNewSuggested = activation.continueAsNewSuggested;
     const messages = activation.jobs.filter(isMessage);
@@ -57,6 +64,14 @@ export class Execution {
 
   emit(command: Command): void {
     this.#commands.push(command);
+  }
+
+  /** As Temporal's `patched`: what is done for the first time knows every change, and history keeps that it did. */
+  knows(change: string): boolean {
+    if (this.#replayed !== null && !this.#replayed.has(change)) return false;
+    if (!this.#known.has(change)) this.emit({ type: 'change', change });
+    this.#known.add(change);
+    return true;
   }
 
   nextSeq(): number {

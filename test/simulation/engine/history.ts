@@ -46,6 +46,7 @@ export type Command =
       readonly input: unknown;
     }
   | { readonly type: 'signal-parent'; readonly seq: number; readonly name: string; readonly input: unknown }
+  | { readonly type: 'change'; readonly change: string }
   | { readonly type: 'index'; readonly indexed: Indexed }
   | Closing;
 

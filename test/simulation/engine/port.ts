@@ -44,6 +44,7 @@ export function simulatedPort(execution: Execution): SimulatedPort {
     nowMs: () => execution.nowMs,
     random: () => execution.random.next(),
     until: (ready, { summary, timeoutMs }) => execution.until(ready, timeoutMs, summary),
+    knows: (change) => execution.knows(change),
     cancellable,
     shielded: (work) => runInScope(new Scope(currentScope(), true), work),
     cancelled: () => execution.cancelRequested,

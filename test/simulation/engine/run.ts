@@ -113,8 +113,10 @@ export class Run {
     this.defect = null;
     this.#code = code;
     this.#execution = this.#incarnate();
+    const known = new Set<string>();
     for (const { activation, commands } of this.#history) {
-      const again = (await this.#execution.activate(activation)).map(commandText);
+      for (const command of commands) if (command.type === 'change') known.add(command.change);
+      const again = (await this.#execution.activate(activation, known)).map(commandText);
       const recorded = commands.map(commandText);
       const at = recorded.findIndex((text, index) => text !== again[index]);
       if (at >= 0 || again.length !== recorded.length) {
