@@ -3,7 +3,7 @@ import { presentedMesh } from '../../../workflows/datamesh/domain/mesh.ts';
 import { buildConfigs } from '../../../workflows/datamesh/domain/node-config.ts';
 import type { PlannedStep } from '../../../workflows/datamesh/domain/steps.ts';
 import { renderCommand } from '../../../workflows/datamesh/domain/command-text.ts';
-import { restingNode, runCommand, type ModelNode } from './node-model.ts';
+import { ABSENT, restingNode, runCommand, type ModelNode } from './node-model.ts';
 import type { Scenario, Track } from './scenario.ts';
 
 /** A node's configurations during one step: the first before any command, then one after each that changes something. */
@@ -20,13 +20,18 @@ export interface Stage {
   readonly label: string;
   readonly ladders: readonly Ladder[];
   readonly confirm: number;
+  /** One node after another. */
+  readonly rolling: boolean;
   /** The node that must be UpToDate before the next stage, or -1. */
   readonly waitsFor: number;
   readonly next: Stage | null;
   /** By lost node: the stage that a force-removal at this stage's end leads to. */
-  readonly forced: readonly (Stage | null)[];
+  readonly forced: readonly Forced[];
   readonly lost: number;
 }
+
+/** What a force-removal leads to: where the lost node may still live, with what it had run, and where it is dead. */
+export type Forced = { readonly alive: Stage; readonly dead: Stage } | 'refused' | null;
 
 /** The nodes of a scenario at its start. */
 export function startNodes(scenario: Scenario): readonly ModelNode[] {
@@ -66,6 +71,7 @@ export function compileTrack(
     label: `${track.label}: done`,
     ladders: rest,
     confirm: 0,
+    rolling: false,
     waitsFor: -1,
     next: null,
     forced: forcedStages(scenario, track, track.steps.length, nodes, rest, lost),
@@ -79,6 +85,7 @@ export function compileTrack(
       label: `${track.label}, step ${at + 1}/${track.steps.length} ${stepTitle(step)}`,
       ladders: now,
       confirm: maskOf(scenario, (name) => step.confirm.includes(name)),
+      rolling: step.rolling,
       waitsFor:
         track.waitsForData === false || step.wait?.includes('UpToDate') !== true
           ? -1
@@ -109,14 +116,18 @@ function forcedStages(
   nodes: readonly ModelNode[],
   ladders: readonly Ladder[],
   lost: number,
-): readonly (Stage | null)[] {
+): readonly Forced[] {
   return scenario.members.map((member, at) => {
-    if (lost >= 0 || nodes[at]?.up !== true) return null;
+    // One that is down by now has left: whether its node still answers does not matter any more.
+    if (lost >= 0 || nodes[at]?.up !== true) return lost >= 0 ? null : 'refused';
     const follow = track.afterForceRemove?.(done, member.name) ?? null;
-    if (follow === null) return null;
-    return freeze(compileTrack(scenario, follow, nodes, at), at, ladders[at]);
+    if (follow === null || follow === 'refused') return follow;
+    const stage = compileTrack(scenario, follow, nodes, at);
+    return { alive: freeze(stage, at, ladders[at]), dead: freeze(stage, at, NOTHING) };
   });
 }
+
+const NOTHING: Ladder = { rungs: [ABSENT], commands: [], history: [[]] };
 
 /** Puts the lost node's rungs into every later stage: it can be anywhere on its ladder, and moves no more. */
 function freeze(stage: Stage, at: number, ladder: Ladder | undefined): Stage {

@@ -1,9 +1,18 @@
 import { at, count, partitionsOf } from './bits.ts';
 import { DEAD, FULL_GRAPH, Machine } from './machine.ts';
-import { freshMeasures, measureFtt, measureState, type Measures } from './measures.ts';
+import { freshMeasures, measureFtt, measureState, rungOf, type Measures } from './measures.ts';
 import { StateStore } from './state-store.ts';
 import { canonicalise, swapNodes } from './symmetry.ts';
-import { CONNECTS, FIELD_COUNT, FLAGS, VOTERS, WITHOUT_BITMAP, type Phase, type Tables } from './tables.ts';
+import {
+  CONNECTS,
+  FIELD_COUNT,
+  FLAGS,
+  NOWHERE,
+  VOTERS,
+  WITHOUT_BITMAP,
+  type Phase,
+  type Tables,
+} from './tables.ts';
 
 /** What happened between a state and the next; the argument is in the higher bits. */
 export const EVENTS = {
@@ -51,13 +60,15 @@ class Explorer {
   private readonly machine: Machine;
   private readonly store = new StateStore();
   private readonly measures = freshMeasures();
-  private readonly partitions: readonly Uint8Array[];
+  /** Where the network may be cut, by the node that has crashed; the last is for none. */
+  private readonly partitions: readonly (readonly Uint8Array[])[];
   private readonly graphs: Int32Array;
   private readonly primary: number;
   /** Whether two-phase commits change anything: voters are dynamic, or somebody is seen through others only. */
   private readonly settles: boolean;
   private readonly twin: Int8Array;
   private transitions = 0;
+  private states = 0;
   private current = -1;
 
   constructor(tables: Tables, options: ExploreOptions) {
@@ -68,7 +79,7 @@ class Explorer {
     this.machine = new Machine(tables);
     const { network, primary, members, kernel } = tables.scenario;
     this.settles = kernel.dynamicVoters || network.cuts === 'graphs';
-    this.partitions = network.cuts === 'partitions' ? partitionsOf(tables.nodes).slice(1) : [];
+    this.partitions = partitionsByDead(network.cuts === 'partitions' ? tables.nodes : 0);
     this.graphs = network.cuts === 'graphs' ? graphsOf(tables.nodes) : new Int32Array(0);
     this.primary = members.findIndex((member) => member.name === primary);
   }
@@ -88,29 +99,38 @@ class Explorer {
       tables: this.tables,
       store: this.store,
       measures: this.measures,
-      states: this.store.size,
+      states: this.states,
       transitions: this.transitions,
     };
   }
 
-  /** Derives, stores and, when it is new, judges the machine's state. */
+  /** Stores the machine's state as the event left it. What follows from it is derived once, when its turn comes. */
   private keep(event: number): void {
-    const { machine } = this;
-    machine.derive();
-    const moved = canonicalise(machine);
+    canonicalise(this.machine);
     this.transitions += 1;
-    const index = this.store.add(machine, this.current, event);
-    if (index < 0) return;
-    // Where nodes changed places, what was derived belongs to other names.
-    if (moved) machine.derive();
-    measureState(machine, index, this.measures);
-    if (this.options.withoutFtt !== true) measureFtt(machine, index, this.measures);
+    this.store.add(this.machine, this.current, event);
   }
 
-  private load(): Phase {
-    this.store.load(this.current, this.source);
-    this.source.derive();
-    const phase = this.tables.phases[this.source.phase];
+  /**
+   * Takes up the next state and derives what follows from it. A state in which nobody gains or loses quorum by that is
+   * judged and expanded; any other stands for the one that it becomes, which is stored in its place.
+   */
+  private takeUp(): Phase | null {
+    const { source, machine, measures, current } = this;
+    this.store.load(current, source);
+    const { sticky, synced } = source;
+    source.derive();
+    if (source.sticky !== sticky || source.synced !== synced) {
+      const { parent, event } = this.store.origin(current);
+      machine.copyFrom(source);
+      canonicalise(machine);
+      this.store.add(machine, parent, event);
+      return null;
+    }
+    this.states += 1;
+    measureState(source, current, measures);
+    if (this.options.withoutFtt !== true) measureFtt(source, current, measures);
+    const phase = this.tables.phases[source.phase];
     if (phase === undefined) throw new Error('a state without a phase');
     return phase;
   }
@@ -122,7 +142,8 @@ class Explorer {
   }
 
   private expand(): void {
-    const phase = this.load();
+    const phase = this.takeUp();
+    if (phase === null) return;
     const { source } = this;
     this.findTwins(phase);
     const before = this.transitions;
@@ -132,12 +153,21 @@ class Explorer {
     const quiet = source.cut === 0 && source.crashed === 0;
     const atEnd = at(phase.next, 0) < 0 && (phase.next.length < 2 || at(phase.next, 1) < 0);
     if (quiet && atEnd) this.judgeEnd();
-    if (quiet && !atEnd && this.transitions === before && this.measures.stuck < 0)
+    if (!atEnd && this.transitions === before && this.measures.stuck < 0 && this.mustGoOn(phase))
       this.measures.stuck = this.current;
     this.settling();
     this.forceRemoves(phase);
     this.crashes();
     this.cuts();
+  }
+
+  /** Nothing has failed; or one member was lost, and it was force-removed, or no guard says why it cannot be. */
+  private mustGoOn(phase: Phase): boolean {
+    const { source } = this;
+    if (source.cut !== 0) return false;
+    const dead = this.deadNode();
+    if (dead === source.nodes) return true;
+    return phase.lost === dead || (phase.lost < 0 && at(phase.forced, dead) === NOWHERE);
   }
 
   /** Nodes of one class in the same state: what one of them does, the next would only repeat. */
@@ -179,11 +209,24 @@ class Explorer {
       for (let track = 0; track < tracks; track += 1) {
         const next = at(tables.up, row * 2 + track);
         if (next < 0 || this.refuses(node, row, next)) continue;
+        if (phase.stages[track]?.rolling === true && !this.hasTurn(phase, track, node)) continue;
         const machine = this.fresh();
         machine.place[node] = at(machine.place, node) + next - row;
         this.keep(eventOf(EVENTS.command, node * 2 + track));
       }
     }
+  }
+
+  /** In a rolling step a node begins only when no other that lives is between its commands. */
+  private hasTurn(phase: Phase, track: number, node: number): boolean {
+    const { source } = this;
+    if (rungOf(source, phase, track, node) > 0) return true;
+    for (let other = 0; other < source.nodes; other += 1) {
+      if (other === node || at(source.group, other) === DEAD) continue;
+      const begun = rungOf(source, phase, track, other) > 0;
+      if (begun && at(this.tables.up, source.row(other) * 2 + track) >= 0) return false;
+    }
+    return true;
   }
 
   /** What DRBD itself refuses: a disk behind a peer without a bitmap for it, and a bitmap dropped between two disks. */
@@ -276,26 +319,28 @@ class Explorer {
     const { source } = this;
     if (phase.stages.length > 1 || phase.lost >= 0 || source.unnoticed !== 0) return;
     for (let node = 0; node < source.nodes; node += 1) {
-      const target = at(phase.forced, node);
-      if (target < 0) continue;
       const dead = at(source.group, node) === DEAD;
       const seen = !dead && at(source.real, node) !== 0;
       if ((!dead && source.cut === 0) || (seen && this.tables.scenario.forceRemoveConnected !== true))
         continue;
-      if (this.confirmed(phase, 0, node)) this.force(phase, node, target);
+      // Alone and without quorum it never serves again: it may as well be dead.
+      const gone = dead || (!seen && (source.sticky & (1 << node)) === 0);
+      if (at(gone ? phase.forcedDead : phase.forced, node) >= 0 && this.confirmed(phase, 0, node))
+        this.force(phase, node, gone);
     }
   }
 
-  private force(phase: Phase, node: number, target: number): void {
+  private force(phase: Phase, node: number, gone: boolean): void {
     const machine = this.fresh();
     const kind = phase.classes.find((nodes) => nodes.includes(node));
     // Only one of a class has stages of its own; any other takes its place first.
     const last = kind?.at(-1) ?? node;
     if (last !== node) swapNodes(machine, node, last);
-    const kept = at(machine.place, last);
+    const kept = gone ? 0 : at(machine.place, last);
     machine.place.fill(0);
     machine.place[last] = kept;
-    machine.phase = last === node ? target : at(phase.forced, last);
+    if (gone) machine.group[last] = DEAD;
+    machine.phase = at(gone ? phase.forcedDead : phase.forced, last);
     this.keep(eventOf(EVENTS.force, last));
   }
 
@@ -303,9 +348,15 @@ class Explorer {
     const { source, tables } = this;
     if (source.crashed !== 0 || !tables.scenario.network.crash) return;
     for (let node = 0; node < source.nodes; node += 1) {
-      if ((source.alive & (1 << node)) === 0 || (this.twin[node] as number) >= 0) continue;
+      const bit = 1 << node;
+      if ((source.alive & bit) === 0 || (this.twin[node] as number) >= 0) continue;
+      // One that is alone and has no quorum is as good as dead: its crash would only end what can happen.
+      if (at(source.real, node) === 0 && (source.sticky & bit) === 0) continue;
       const machine = this.fresh();
       machine.group[node] = DEAD;
+      machine.sticky &= ~(1 << node);
+      // What a dead node had run matters to nobody, unless it is new and some peers have met it.
+      if (!source.isNewcomer(node)) machine.place[node] = 0;
       machine.crashed = 1;
       machine.settled = 0;
       this.keep(eventOf(EVENTS.crash, node));
@@ -315,7 +366,7 @@ class Explorer {
   private cuts(): void {
     const { source, tables } = this;
     if (source.cut !== 0) return;
-    for (const labels of this.partitions) {
+    for (const labels of this.partitions[this.deadNode()] ?? []) {
       if (this.repeats(labels)) continue;
       this.cutInto(labels, 0);
       if (!tables.scenario.network.unnoticed) continue;
@@ -329,6 +380,11 @@ class Explorer {
       machine.settled = 0;
       this.keep(eventOf(EVENTS.cut, 0));
     }
+  }
+
+  private deadNode(): number {
+    const node = this.source.group.indexOf(DEAD);
+    return node < 0 ? this.source.nodes : node;
   }
 
   /** A partition that differs from another only in which of two twins is where: only the sorted one is taken. */
@@ -350,6 +406,18 @@ class Explorer {
     machine.unnoticed = unnoticed;
     this.keep(eventOf(EVENTS.cut, 0));
   }
+}
+
+/** By dead node, every partition that cuts the others: one for each, that in which the dead one is alone. */
+function partitionsByDead(nodes: number): readonly (readonly Uint8Array[])[] {
+  const all = partitionsOf(nodes).slice(1);
+  const cutting = (dead: number): readonly Uint8Array[] =>
+    all.filter(
+      (labels) =>
+        labels.every((label, node) => node === dead || label !== labels[dead]) &&
+        new Set(labels.filter((_, node) => node !== dead)).size > 1,
+    );
+  return [...Array.from({ length: nodes }, (_, dead) => cutting(dead)), all];
 }
 
 /** Every connection graph of so many nodes but the full one. */

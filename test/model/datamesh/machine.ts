@@ -34,6 +34,8 @@ export const BY_TIE = 2;
 export class Machine {
   readonly tables: Tables;
   readonly nodes: number;
+  /** Whether the network is a connection graph; else it is groups. */
+  readonly graphs: boolean;
   /** Each node's place on its ladders, and its network group (or DEAD). */
   readonly place: Uint8Array;
   readonly group: Uint8Array;
@@ -71,7 +73,6 @@ export class Machine {
   private readonly cache = new Int32Array((1 << CACHE_BITS) * CACHE_STRIDE).fill(-1);
   private readonly dynamicVoters: boolean;
   private readonly tieChecksQmr: boolean;
-  private readonly graphs: boolean;
 
   constructor(tables: Tables) {
     const { scenario, nodes } = tables;
@@ -193,11 +194,11 @@ export class Machine {
     if (phase === undefined) throw new Error('a state without a phase');
     this.phaseBase = phase.base;
     this.strangers = phase.lost < 0 ? this.newcomers : 0;
-    let low = this.phase;
-    let high = 0;
+    let low = 0;
+    let high = this.phase << 5;
     for (let node = 0; node < nodes; node += 1) {
-      if (node < 4) low |= at(this.place, node) << (8 + node * 5);
-      else high |= at(this.place, node) << ((node - 4) * 5);
+      if (node < 6) low |= at(this.place, node) << (node * 5);
+      else high |= at(this.place, node);
     }
     const slot = (Math.imul(low, 0x9e3779b1) ^ Math.imul(high + 1, 0x85ebca6b)) >>> (32 - CACHE_BITS);
     const entry = slot * CACHE_STRIDE;
@@ -301,6 +302,11 @@ export class Machine {
     const absent =
       count(ties & ~seen & (at(this.met, node) | ~this.strangers)) + count(this.field(node, GHOST_TIES));
     return diskless >= ((diskless + absent) >> 1) + 1 ? BY_TIE : LOST;
+  }
+
+  /** Whether a node joins in this scenario. */
+  isNewcomer(node: number): boolean {
+    return (this.newcomers & (1 << node)) !== 0;
   }
 
   /** Whether a peer is a newcomer that this node has never been connected to. */

@@ -1,6 +1,6 @@
 import { at, count } from './bits.ts';
 import { BY_TIE, DEAD, type Machine } from './machine.ts';
-import { FLAGS, Q, type Tables } from './tables.ts';
+import { FLAGS, GHOST_TIES, Q, type Phase, type Tables } from './tables.ts';
 
 /** What goes worst in a scenario, each with the state that shows it first; -1 where nothing does. */
 export interface Measures {
@@ -14,14 +14,14 @@ export interface Measures {
   /** A disk that serves nothing although nothing has failed. */
   interrupted: number;
   /**
-   * The failures that are survived in the worst mixed state, once the surviving nodes have run what they began.
-   * Mixed states are all subsets of nodes that have applied the step; `Within` also counts those in which some node
-   * is between two of its commands, and asks for service at once.
+   * The failures that are survived at once in the worst mixed state, whichever nodes have run whichever of their commands;
+   * but for the moment in which a node has deleted a peer without a disk and not yet forgotten it. There the kernel counts
+   * the peer as a missing tie-breaker, and DRBD has no command that does both: `fttUnforgotten` is what is survived there.
    */
   ftt: number;
   fttAt: number;
-  fttWithin: number;
-  fttWithinAt: number;
+  fttUnforgotten: number;
+  fttUnforgottenAt: number;
   /** As `ftt`, when two-phase commits have settled who is a member. */
   fttSettled: number;
   /** A plan that ended with a voter that has no disk. */
@@ -41,8 +41,8 @@ export const freshMeasures = (): Measures => ({
   interrupted: -1,
   ftt: 9,
   fttAt: -1,
-  fttWithin: 9,
-  fttWithinAt: -1,
+  fttUnforgotten: 9,
+  fttUnforgottenAt: -1,
   fttSettled: 9,
   stranded: -1,
   stuck: -1,
@@ -135,32 +135,39 @@ function climb(machine: Machine): void {
 export function measureFtt(machine: Machine, index: number, measures: Measures): void {
   if (machine.cut !== 0 || machine.crashed !== 0) return;
   const now = tolerance(machine);
-  if (now.atOnce < measures.fttWithin) {
-    measures.fttWithin = now.atOnce;
-    measures.fttWithinAt = index;
+  if (!isWithin(machine)) measures.fttSettled = Math.min(measures.fttSettled, now.settled);
+  if (hasUnforgotten(machine)) {
+    if (now.atOnce >= measures.fttUnforgotten) return;
+    measures.fttUnforgotten = now.atOnce;
+    measures.fttUnforgottenAt = index;
+  } else if (now.atOnce < measures.ftt) {
+    measures.ftt = now.atOnce;
+    measures.fttAt = index;
   }
-  if (isWithin(machine)) return;
-  measures.fttSettled = Math.min(measures.fttSettled, now.settled);
-  if (now.done >= measures.ftt) return;
-  measures.ftt = now.done;
-  measures.fttAt = index;
+}
+
+/** Whether some node has deleted a peer without a disk and not yet forgotten it. */
+function hasUnforgotten(machine: Machine): boolean {
+  for (let node = 0; node < machine.nodes; node += 1) if (machine.field(node, GHOST_TIES) !== 0) return true;
+  return false;
+}
+
+/** How many commands of its present step a node has run for a track. */
+export function rungOf(machine: Machine, phase: Phase, track: number, node: number): number {
+  const width = at(phase.width, node);
+  const place = at(machine.place, node);
+  return track === 0 ? Math.floor(place / width) : place % width;
 }
 
 /** Whether some node is between two of its commands. */
 function isWithin(machine: Machine): boolean {
   const { tables, nodes } = machine;
   const phase = tables.phases[machine.phase];
-  for (let node = 0; node < nodes; node += 1) {
-    const begun = at(machine.place, node) > 0;
-    const row = machine.row(node);
-    const width = phase === undefined ? 1 : at(phase.width, node);
-    const [first, second] = [Math.floor(at(machine.place, node) / width), at(machine.place, node) % width];
-    if (
-      begun &&
-      ((first > 0 && at(tables.up, row * 2) >= 0) || (second > 0 && at(tables.up, row * 2 + 1) >= 0))
-    )
-      return true;
-  }
+  if (phase === undefined) return false;
+  for (let node = 0; node < nodes; node += 1)
+    for (let track = 0; track < phase.stages.length; track += 1)
+      if (rungOf(machine, phase, track, node) > 0 && at(tables.up, machine.row(node) * 2 + track) >= 0)
+        return true;
   return false;
 }
 

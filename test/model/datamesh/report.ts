@@ -1,13 +1,6 @@
 import type { JobResult } from './run-job.ts';
 import type { Bounds } from './space.ts';
 
-/** Scenarios in which tie-breakers pause on flant: FTT is lower until two confirmations are in, as the README says. */
-export const isKnownPause = (result: JobResult): boolean =>
-  result.kernel.startsWith('flant') &&
-  result.unsound.every((text) => /^\S+: survives \d failures, promised \d$/u.test(text)) &&
-  / → D\)| D → sD\)/u.test(result.name) &&
-  /TB/u.test(result.name);
-
 /** One kernel and kind of scenario. */
 export interface Row {
   readonly kernel: string;
@@ -32,11 +25,10 @@ export interface Summary {
     readonly broken: readonly string[];
     readonly story: string | null;
   }[];
-  readonly pauses: readonly string[];
   /** By guard: cases in which it alone refuses what breaks an invariant, and in which it refuses what is safe. */
   readonly guards: Readonly<Record<string, { justified: number; needless: number; example: string }>>;
-  /** Scenarios in which FTT is lower between two commands of one node. */
-  readonly dips: number;
+  /** Scenarios in which FTT is lower while a node has deleted a peer and not yet forgotten it. */
+  readonly unforgotten: number;
   /** Scenarios at rest in which FTT is lower once two-phase commits have settled (numeric q and dynamic voters). */
   readonly settled: readonly string[];
 }
@@ -83,12 +75,9 @@ export function summarise(
     states: sum((row) => row.states),
     transitions: sum((row) => row.transitions),
     cpuSeconds: sum((row) => row.cpuSeconds),
-    unsound: unsound
-      .filter((one) => !isKnownPause(one))
-      .map((one) => ({ name: one.name, broken: one.unsound, story: one.story })),
-    pauses: unsound.filter(isKnownPause).map((one) => one.name),
+    unsound: unsound.map((one) => ({ name: one.name, broken: one.unsound, story: one.story })),
     guards,
-    dips: results.filter((one) => one.kind === 'partitions' && one.fttWithin < one.ftt).length,
+    unforgotten: results.filter((one) => one.kind === 'partitions' && one.fttUnforgotten < one.ftt).length,
     settled: [
       ...new Set(
         results
@@ -126,7 +115,7 @@ export function renderReport(summary: Summary): string {
       ]),
     ),
     '',
-    `Broken invariants: ${summary.unsound.length}. Lowered FTT while tie-breakers pause (flant): ${summary.pauses.length} scenarios. Lower FTT between two commands of one node: ${summary.dips} scenarios.`,
+    `Broken invariants: ${summary.unsound.length}. Lower FTT between del-peer and forget-peer on one node: ${summary.unforgotten} scenarios.`,
     '',
     ...table(
       [

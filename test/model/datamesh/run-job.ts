@@ -23,7 +23,7 @@ export interface JobResult {
   readonly needless: readonly string[];
   /** Guards that alone refuse what the model finds unsafe. */
   readonly justified: readonly string[];
-  readonly fttWithin: number;
+  readonly fttUnforgotten: number;
   readonly ftt: number;
   readonly fttSettled: number;
   readonly fttAtRest: number;
@@ -74,7 +74,7 @@ export function runJob(job: Job): JobResult {
     justified: verdicts.flatMap((one) =>
       one.broken.length > 0 && one.blockedBy.length === 1 ? one.blockedBy : [],
     ),
-    fttWithin: measures.fttWithin,
+    fttUnforgotten: measures.fttUnforgotten,
     ftt: measures.ftt,
     fttSettled: measures.fttSettled,
     fttAtRest,

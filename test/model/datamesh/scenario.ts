@@ -8,8 +8,8 @@ export interface Track {
   readonly label: string;
   readonly member: string | null;
   readonly steps: readonly PlannedStep[];
-  /** What follows when a member is force-removed after so many steps; null where it may not be. */
-  afterForceRemove?(stepsDone: number, lost: string): Track | null;
+  /** What follows when a member is lost after so many steps; `refused` where a guard says so, null where nothing does. */
+  afterForceRemove?(stepsDone: number, lost: string): Track | 'refused' | null;
   /** False feeds the known defect: the plan goes on without waiting until a disk is UpToDate. */
   readonly waitsForData?: boolean;
 }

@@ -7,6 +7,7 @@ import {
   planTransition,
   type PlannedTransition,
 } from '../../../workflows/datamesh/domain/transitions.ts';
+import type { PlannedStep } from '../../../workflows/datamesh/domain/steps.ts';
 import type { KernelModel } from './kernel-models.ts';
 import type { Network, Scenario, Track } from './scenario.ts';
 
@@ -84,21 +85,35 @@ function forcedTrack(
   done: number,
   lost: string,
   without: readonly string[],
-): Track | null {
-  const last = planned.steps[done - 1];
-  if (last !== undefined && !last.safePoint) return null;
+): Track | 'refused' {
+  const retreat = retreatOf(planned.steps[done - 1], lost);
   const mesh = meshAfter(start, planned, done);
-  const gone = mesh.members.find((one) => one.name === lost);
-  if (gone === undefined) return null;
-  const force = planTransition(mesh, { op: 'ForceRemove', member: lost }, [], without);
-  if (force.findings.some((finding) => 'message' in finding.answer)) return null;
-  const rest = lost === planned.member ? null : resume(force.mesh, planned, intent, without);
-  return {
-    label: `ForceRemove(${lost})${rest === null ? '' : `, then ${rest.label}`}`,
+  const track = (label: string, steps: readonly PlannedStep[]): Track => ({
+    label,
     member: planned.member,
-    steps: [...force.steps, ...(rest?.steps ?? [])],
-  };
+    steps,
+  });
+  // A newcomer that is lost before it is a member is forgotten on the way back; a leaver that is lost has left.
+  if (!mesh.members.some((one) => one.name === lost)) return track(`without ${lost}`, retreat);
+  const force = planTransition(mesh, { op: 'ForceRemove', member: lost }, [], without);
+  if (force.findings.some((finding) => 'message' in finding.answer)) return 'refused';
+  const rest = lost === planned.member ? null : resume(force.mesh, planned, intent, without);
+  return track(`ForceRemove(${lost})${rest === null ? '' : `, then ${rest.label}`}`, [
+    ...retreat,
+    ...force.steps,
+    ...(rest?.steps ?? []),
+  ]);
 }
+
+/** The steps to the next safe point, without the member that is lost. */
+const retreatOf = (step: PlannedStep | undefined, lost: string): readonly PlannedStep[] =>
+  (step?.retreat ?? [])
+    .map((one) => ({
+      ...one,
+      confirm: one.confirm.filter((name) => name !== lost),
+      actions: Object.fromEntries(Object.entries(one.actions).filter(([name]) => name !== lost)),
+    }))
+    .filter((one) => one.confirm.length > 0);
 
 /** The mesh after so many steps of a plan. */
 export function meshAfter(start: Mesh, planned: PlannedTransition, done: number): Mesh {
@@ -106,7 +121,7 @@ export function meshAfter(start: Mesh, planned: PlannedTransition, done: number)
   const step = planned.steps[done - 1];
   if (step === undefined) throw new Error(`${planned.plan} has no step ${done}`);
   const subject = subjectOf(start, planned);
-  const moved = subject === null || step.to === null ? start : withMember(start, subject, step.to);
+  const moved = subject === null || step.leaves === null ? start : withMember(start, subject, step.leaves);
   return { ...moved, q: step.q, qmr: step.qmr };
 }
 

@@ -1,5 +1,5 @@
 import { at } from './bits.ts';
-import type { Machine } from './machine.ts';
+import { FULL_GRAPH, type Machine } from './machine.ts';
 
 /** All states found so far: three words each, with where each came from. */
 export class StateStore {
@@ -20,7 +20,7 @@ export class StateStore {
   add(machine: Machine, parent: number, event: number): number {
     const { place, group, nodes } = machine;
     let a = 0;
-    let b = machine.phase << 24;
+    let b = (machine.phase & 255) << 24;
     for (let node = 0; node < nodes; node += 1) {
       const code = (at(place, node) << 3) | at(group, node);
       if (node < 4) a |= code << (node * 8);
@@ -34,7 +34,8 @@ export class StateStore {
       (machine.unnoticed << 17) |
       (machine.cut << 20) |
       (machine.crashed << 21) |
-      (machine.graph << 22);
+      // Only small scenarios have connection graphs, and only large ones many phases.
+      ((machine.graphs ? machine.graph : machine.phase >>> 8) << 22);
     let slot = hash(a, b, c) & this.mask;
     for (;;) {
       const index = at(this.slots, slot);
@@ -66,7 +67,7 @@ export class StateStore {
       machine.place[node] = code >> 3;
       machine.group[node] = code & 7;
     }
-    machine.phase = b >>> 24;
+    machine.phase = (b >>> 24) | (machine.graphs ? 0 : (c >>> 22) << 8);
     machine.sticky = c & 127;
     machine.outdated = (c >>> 7) & 127;
     machine.synced = (c >>> 14) & 3;
@@ -74,7 +75,7 @@ export class StateStore {
     machine.unnoticed = (c >>> 17) & 7;
     machine.cut = (c >>> 20) & 1;
     machine.crashed = (c >>> 21) & 1;
-    machine.graph = c >>> 22;
+    machine.graph = machine.graphs ? c >>> 22 : FULL_GRAPH;
   }
 
   /** Where a state came from, and by which event. */

@@ -20,6 +20,11 @@ export const FLAGS = 7;
 /** Peers for which it keeps no bitmap. */
 export const WITHOUT_BITMAP = 8;
 
+/** A node's place on its ladders has five bits in a stored state. */
+const MAX_PLACES = 32;
+export const NOWHERE = -1;
+export const REFUSED = -2;
+
 /** One combination of stages, in which the nodes climb their ladders. */
 export interface Phase {
   readonly stages: readonly Stage[];
@@ -32,7 +37,10 @@ export interface Phase {
   readonly next: Int32Array;
   readonly confirm: Int32Array;
   readonly waitsFor: Int32Array;
+  /** By node: the phase after its force-removal, or NOWHERE, or where a guard refuses it REFUSED. */
   readonly forced: Int32Array;
+  /** The same for a node that has crashed: what it had run does not matter. */
+  readonly forcedDead: Int32Array;
   readonly lost: number;
   /** Nodes that are alike, so that only their multiset matters. */
   readonly classes: readonly (readonly number[])[];
@@ -65,6 +73,7 @@ class TableBuilder {
   private readonly nodes: number;
   private readonly ids = new Map<string, number>();
   private readonly stageIds = new Map<Stage, number>();
+  private readonly contents = new Map<string, number>();
   private readonly phases: Phase[] = [];
   private readonly rows: number[] = [];
   private readonly up: number[] = [];
@@ -90,7 +99,8 @@ class TableBuilder {
       next: new Int32Array(tracks).fill(-1),
       confirm: Int32Array.from(stages, (stage) => stage.confirm),
       waitsFor: Int32Array.from(stages, (stage) => stage.waitsFor),
-      forced: new Int32Array(this.nodes).fill(-1),
+      forced: new Int32Array(this.nodes).fill(NOWHERE),
+      forcedDead: new Int32Array(this.nodes).fill(NOWHERE),
       lost: stages[0]?.lost ?? -1,
       classes: this.classesOf(stages[0]?.lost ?? -1),
     };
@@ -101,16 +111,31 @@ class TableBuilder {
         phase.next[track] = this.phaseOf(stages.map((one, at) => (at === track ? (stage.next ?? one) : one)));
     });
     if (tracks === 1)
-      stages[0]?.forced.forEach(
-        (stage, node) => stage !== null && (phase.forced[node] = this.phaseOf([stage])),
-      );
+      stages[0]?.forced.forEach((stage, node) => {
+        if (stage === null) return;
+        phase.forced[node] = stage === 'refused' ? REFUSED : this.phaseOf([stage.alive]);
+        phase.forcedDead[node] = stage === 'refused' ? REFUSED : this.phaseOf([stage.dead]);
+      });
     return id;
   }
 
+  /** Stages in which all nodes do the same are one, whatever they are called: plans that meet go on together. */
   private stageId(stage: Stage): number {
-    const known = this.stageIds.get(stage) ?? this.stageIds.size;
-    this.stageIds.set(stage, known);
-    return known;
+    const known = this.stageIds.get(stage);
+    if (known !== undefined) return known;
+    const { ladders, confirm, waitsFor, rolling, lost, next, forced } = stage;
+    const idOf = (one: Stage | 'refused' | null): number | string | null =>
+      one === null || one === 'refused' ? one : this.stageId(one);
+    const alone = this.scenario.tracks.length === 1;
+    const content = JSON.stringify([
+      ladders.map(({ rungs, history }) => (alone ? rungs : [rungs, history])),
+      [confirm, waitsFor, rolling, lost, idOf(next)],
+      forced.map((one) => (one === null || one === 'refused' ? one : [idOf(one.alive), idOf(one.dead)])),
+    ]);
+    const id = this.contents.get(content) ?? this.contents.size;
+    this.contents.set(content, id);
+    this.stageIds.set(stage, id);
+    return id;
   }
 
   /** Voters and clients of one type that no track moves are alike; tie-breakers are not, for they are named one by one. */
@@ -135,6 +160,8 @@ class TableBuilder {
     phase.base[node] = this.rows.length / FIELD_COUNT;
     phase.width[node] = width;
     const rungs = first?.rungs ?? [];
+    if (rungs.length * width > MAX_PLACES)
+      throw new Error(`${this.scenario.name}: more than ${MAX_PLACES} places of one node`);
     rungs.forEach((rung, a) => {
       for (let b = 0; b < width; b += 1) {
         const row = this.rows.length / FIELD_COUNT;
@@ -166,6 +193,8 @@ class TableBuilder {
 
   done(): Tables {
     const { scenario } = this;
+    const limit = scenario.network.cuts === 'graphs' ? 1 << 8 : 1 << 18;
+    if (this.phases.length > limit) throw new Error(`${scenario.name}: more than ${limit} phases`);
     return {
       scenario,
       nodes: this.nodes,

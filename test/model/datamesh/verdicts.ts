@@ -22,7 +22,7 @@ export function brokenInvariants(measures: Measures, promise: Promised): readonl
       : []),
     ...(measures.ftt < promise.ftt ? [`survives ${measures.ftt} failures, promised ${promise.ftt}`] : []),
     ...(measures.interrupted >= 0 ? ['stops serving although nothing failed'] : []),
-    ...(measures.stuck >= 0 ? ['the plan is stuck although nothing failed'] : []),
+    ...(measures.stuck >= 0 ? ['the plan neither goes on nor is blocked'] : []),
     ...(measures.stranded >= 0 ? ['the plan ends with a voter without disk'] : []),
     ...(measures.ended < 0 ? ['the plan never ends'] : []),
   ];

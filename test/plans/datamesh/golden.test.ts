@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { buildEnvelope } from '../../../workflows/datamesh/domain/envelope.ts';
+import { buildEnvelope, type EnvelopeStep } from '../../../workflows/datamesh/domain/envelope.ts';
 import { KERNELS, type Kernel } from '../../../workflows/datamesh/domain/kernels.ts';
 import { LAYOUT_EDGES, layoutOf } from '../../../workflows/datamesh/domain/layouts.ts';
 import type { Intent, Member, Observed, Replica } from '../../../workflows/datamesh/domain/observed.ts';
@@ -8,6 +8,9 @@ import { planDatamesh } from '../../../workflows/datamesh/domain/plan.ts';
 import { renderPlan } from '../../../workflows/datamesh/domain/plan-text.ts';
 import { member, membersOf, moving, observed } from '../../domain/datamesh/meshes.ts';
 
+const commandLines = (step: EnvelopeStep, indent: string): readonly string[] =>
+  Object.entries(step.commands).flatMap(([node, lines]) => lines.map((line) => `${indent}${node}: ${line}`));
+
 /** The plan as text, then each node's commands of each step, so that the order is read in the diff. */
 function golden(seen: Observed, intents: readonly Intent[] | null): string {
   const plan = planDatamesh(seen, intents);
@@ -15,7 +18,11 @@ function golden(seen: Observed, intents: readonly Intent[] | null): string {
   const commands = envelope.transitions.flatMap((one, at) =>
     one.steps.flatMap((step, nth) => [
       `--- ${at + 1}.${nth + 1} ${step.from ?? ''} → ${step.to ?? ''} (confirm: ${step.confirm.join(', ')})`,
-      ...Object.entries(step.commands).flatMap(([node, lines]) => lines.map((line) => `${node}: ${line}`)),
+      ...commandLines(step, ''),
+      ...step.retreat.flatMap((back) => [
+        `  if a member is lost: ${back.reason}`,
+        ...commandLines(back, '    '),
+      ]),
     ]),
   );
   return `${renderPlan(plan)}${commands.join('\n')}\n`;

@@ -6,7 +6,7 @@ import type { ActiveTransition, Observed } from './observed.ts';
 import { groupOf, type Operation, type Running } from './parallelism.ts';
 import { PATHS, type Path } from './paths.ts';
 import { RefusedInput } from './refusal.ts';
-import { expandArrows } from './steps.ts';
+import { expandArrows } from './arrow-steps.ts';
 import type { PlannedTransition } from './transitions.ts';
 
 /** A transition that was running, with the row of the specification that it is, if it is one. */

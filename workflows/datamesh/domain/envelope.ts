@@ -12,8 +12,14 @@ export interface EnvelopeStep {
   readonly qmr: number;
   readonly confirm: readonly string[];
   readonly commands: Readonly<Record<string, readonly string[]>>;
+  /** One node after another, in the order of `commands`; else all at once. */
+  readonly rolling: boolean;
   readonly wait: string | null;
   readonly irreversible: boolean;
+  /** What the member is after the step, which for a while may be `to` without its disk. */
+  readonly leaves: string | null;
+  /** The steps to a safe point when a member is lost here; empty where this is one. */
+  readonly retreat: readonly EnvelopeStep[];
   readonly reason: string;
 }
 
@@ -110,8 +116,11 @@ function renderTransition(
         commands.map((command) => renderCommand(command, resource, flant)),
       ]),
     ),
+    rolling: step.rolling,
     wait: step.wait,
     irreversible: step.irreversible,
+    leaves: step.leaves,
+    retreat: step.retreat.map(render),
     reason: step.reason,
   });
   return {

@@ -86,11 +86,14 @@ function buildPeerCommands(
 }
 
 /**
- * A peer is hidden, then loses its bitmap, and only then is disconnected and deleted. One that once had a disk, and is
- * deleted but not yet forgotten, counts as a voter that is missing, even if it was never to be seen.
+ * A peer is hidden, then loses its bitmap, and only then is disconnected and deleted: a hidden one does not count as
+ * missing when it is gone. One that is deleted but not yet forgotten does, even if it was never to be seen: as a voter
+ * if it has a bitmap, else as a tie-breaker. DRBD has no command that deletes and forgets at once.
  */
 const removePeer = (peer: string, view: PeerView): readonly NodeCommand[] => [
-  ...(view.bitmap && view.remoteRead ? [{ do: 'remote-read', peer, allow: false } as const] : []),
+  ...(view.remoteRead && (view.bitmap || view.tiebreaker)
+    ? [{ do: 'remote-read', peer, allow: false } as const]
+    : []),
   ...(view.bitmap ? [{ do: 'bitmap', peer, keep: false } as const] : []),
   { do: 'disconnect', peer },
   { do: 'del-peer', peer },

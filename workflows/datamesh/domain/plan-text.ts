@@ -43,7 +43,7 @@ function renderTransition(one: Placed, number: number): readonly string[] {
 function renderStep(step: PlannedStep): string {
   const arrow =
     step.from === null ? 'quorum' : step.from === step.to ? `${step.from} ·` : `${step.from} → ${step.to}`;
-  const flags = step.irreversible ? ', cannot be undone' : '';
+  const flags = `${step.rolling ? ', one node after another' : ''}${step.irreversible ? ', cannot be undone' : ''}`;
   const wait = step.wait === null ? '' : `; waits until ${step.wait}`;
   return `   ${arrow.padEnd(9)} q=${step.q} qmr=${step.qmr}  ${step.reason}${wait} (${step.confirm.length} confirm${flags})`;
 }

@@ -9,7 +9,8 @@ import { groupOf, type Group, type Operation, type Running } from './parallelism
 import { selectPath, type Arrow, type MembershipOp } from './paths.ts';
 import { RefusedInput } from './refusal.ts';
 import { selectQuorumOrder } from './quorum-orders.ts';
-import { buildStep, expandArrows, type Expansion, type PlannedStep } from './steps.ts';
+import { expandArrows } from './arrow-steps.ts';
+import { buildStep, type Expansion, type PlannedStep } from './steps.ts';
 
 /** A transition, planned: its plan's name, its steps, what it leaves, and what its guards say. */
 export interface PlannedTransition {

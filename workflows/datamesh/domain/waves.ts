@@ -1,5 +1,5 @@
 import { isVoter, STATE_FACTS, type MemberState } from './member-states.ts';
-import type { Mesh } from './mesh.ts';
+import { votersOf, type Mesh } from './mesh.ts';
 import type { Arrow } from './paths.ts';
 
 /**
@@ -8,8 +8,13 @@ import type { Arrow } from './paths.ts';
  */
 export type Wave =
   | { readonly kind: 'none' }
-  /** The subject has no disk: all peers count it as one more tie-breaker before any counts it otherwise. */
-  | { readonly kind: 'vestibule' }
+  /**
+   * The subject has no disk: all peers count it as one more tie-breaker before any counts it otherwise. Beside more than
+   * one tie-breaker the others would be a majority without it, so all but one are not counted meanwhile.
+   */
+  | { readonly kind: 'vestibule'; readonly hidden: readonly string[] }
+  /** The vote moves with a disk: the disk is detached, and then it is the vestibule. */
+  | { readonly kind: 'detached' }
   /** All peers stop counting the tie-breakers before the arrow and count them again after it. */
   | { readonly kind: 'pause'; readonly tiebreakers: readonly string[] };
 
@@ -20,11 +25,22 @@ export function selectWave(mesh: Mesh, member: string, arrow: Arrow): Wave {
     .map((one) => one.name);
   const gains = isVoter(arrow.to) && !isVoter(arrow.from);
   const loses = isVoter(arrow.from) && !isVoter(arrow.to);
-  if (tiebreakers.length === 0 || (!gains && !loses)) return { kind: 'none' };
+  if (tiebreakers.length === 0) return { kind: 'none' };
+  if (!gains && !loses) return exposesTie(mesh, arrow) ? { kind: 'pause', tiebreakers } : { kind: 'none' };
   if (arrow.q !== null) return { kind: 'pause', tiebreakers };
   const hasDisk = (state: MemberState): boolean => STATE_FACTS[state].disk;
-  if (hasDisk(arrow.from) || hasDisk(arrow.to)) return { kind: 'pause', tiebreakers };
+  if (hasDisk(arrow.from) || hasDisk(arrow.to)) return { kind: 'detached' };
   // A tie-breaker that becomes a voter, or the reverse, is on one side of any cut: nothing to bridge.
   const other = gains ? arrow.from : arrow.to;
-  return other === 'TB' ? { kind: 'none' } : { kind: 'vestibule' };
+  return other === 'TB' ? { kind: 'none' } : { kind: 'vestibule', hidden: tiebreakers.slice(1) };
+}
+
+/**
+ * A voter whose disk comes or goes has a vote and no copy, and a tie is broken without asking for qmr: half of the votes
+ * would do with one copy fewer than it promises.
+ */
+function exposesTie(mesh: Mesh, arrow: Arrow): boolean {
+  const voters = votersOf(mesh.members);
+  const moves = isVoter(arrow.from) && STATE_FACTS[arrow.from].disk !== STATE_FACTS[arrow.to].disk;
+  return moves && voters % 2 === 0 && mesh.qmr > Math.max(1, voters / 2 - 1);
 }
