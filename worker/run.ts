@@ -8,7 +8,8 @@ import type { WorkerConfig } from './config.ts';
 import { awaitSearchAttributes, connectPatiently } from './connection.ts';
 import { serveHealth } from './health.ts';
 import { createLogger, temporalLogger } from './logger.ts';
-import { createMetrics, type WorkerMetrics } from './metrics.ts';
+import { createMetrics } from './metrics.ts';
+import { logSteps } from './step-log.ts';
 
 /** What a harness may put around the worker; service uses none of it. */
 export interface WorkerParts {
@@ -73,7 +74,8 @@ export async function runWorker(config: WorkerConfig, parts: WorkerParts = {}): 
     await awaitSearchAttributes(temporal, logger, stopped, say);
     worker = await Worker.create({
       ...temporal,
-      ...optionsOf(config, metrics),
+      ...optionsOf(config),
+      sinks: logSteps(metrics.sinks, logger),
       workflowBundle: { codePath },
       activities: createActivities({
         requestTimeoutMs: config.KEELSON_KUBERNETES_TIMEOUT_MS,
@@ -94,11 +96,10 @@ export async function runWorker(config: WorkerConfig, parts: WorkerParts = {}): 
   }
 }
 
-function optionsOf(config: WorkerConfig, metrics: WorkerMetrics): Omit<WorkerOptions, 'connection'> {
+function optionsOf(config: WorkerConfig): Omit<WorkerOptions, 'connection'> {
   const versioning = config.KEELSON_WORKER_VERSIONING;
   return {
     taskQueue: config.KEELSON_TASK_QUEUE,
-    sinks: metrics.sinks,
     maxConcurrentWorkflowTaskExecutions: config.KEELSON_WORKFLOW_SLOTS,
     maxConcurrentActivityTaskExecutions: config.KEELSON_ACTIVITY_SLOTS,
     workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: config.KEELSON_WORKFLOW_POLLERS },

@@ -1,6 +1,10 @@
+import type { WorkflowInfo } from '@temporalio/workflow';
+import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { judgeAge } from '../../../worker/attempt-guard.ts';
 import { readConfig } from '../../../worker/config.ts';
+import { createMetrics } from '../../../worker/metrics.ts';
+import { logSteps } from '../../../worker/step-log.ts';
 
 describe('an attempt', () => {
   const info = {
@@ -42,5 +46,29 @@ describe('the configuration', () => {
     [{ KEELSON_WORKER_VERSIONING: 'pinned' }, /TEMPORAL_WORKER_BUILD_ID/],
   ])('that cannot be used is refused by name (%#)', (env, words) => {
     expect(() => readConfig(env)).toThrow(words);
+  });
+});
+
+describe('what workflows tell', () => {
+  const lines: Record<string, unknown>[] = [];
+  const write = (text: string): void => void lines.push(JSON.parse(text) as Record<string, unknown>);
+  const metrics = createMetrics();
+  const { keelson } = logSteps(metrics.sinks, pino({ level: 'info' }, { write }));
+  const info = { workflowId: 'lamp-row/default/hall/dim/1', runId: 'r' } as WorkflowInfo;
+
+  test('is logged with the workflow and the step, and counted all the same', async () => {
+    keelson.stepEnded.fn(info, { lifecycle: 'lamp-row', kind: 'Discard', outcome: 'done' }, 1.5);
+    keelson.guardBlocked.fn(info, { lifecycle: 'lamp-row', guard: 'Reader' });
+    keelson.waited.fn(info, { lifecycle: 'lamp-row', on: 'drift' }, 600);
+    keelson.operationEnded.fn(info, { lifecycle: 'lamp-row', operation: 'dim', outcome: 'failed' }, 2);
+    const said = { workflowId: info.workflowId, lifecycle: 'lamp-row' };
+    expect(lines).toEqual([
+      expect.objectContaining({ ...said, step: 'Discard', outcome: 'done', seconds: 1.5, msg: 'step done' }),
+      expect.objectContaining({ ...said, guard: 'Reader', msg: 'blocked by a guard' }),
+      expect.objectContaining({ ...said, operation: 'dim', level: 40, msg: 'operation failed' }),
+    ]);
+    const counted = await metrics.registry.metrics();
+    for (const name of ['step_seconds_count', 'guard_blocks_total', 'wait_seconds_count', 'operations_total'])
+      expect(counted).toMatch(new RegExp(`^keelson_${name}{.*lamp-row.*} 1$`, 'm'));
   });
 });
