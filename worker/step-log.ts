@@ -12,29 +12,29 @@ export function logSteps(
   return {
     keelson: {
       operationEnded: {
-        fn(info, labels, seconds) {
-          keelson.operationEnded.fn(info, labels, seconds);
+        async fn(info, labels, seconds) {
+          await keelson.operationEnded.fn(info, labels, seconds);
           const line = { ...of(info), ...labels, seconds };
           if (labels.outcome === 'failed') logger.warn(line, 'operation failed');
           else logger.info(line, `operation ${labels.outcome}`);
         },
       },
       stepEnded: {
-        fn(info, labels, seconds) {
-          keelson.stepEnded.fn(info, labels, seconds);
+        async fn(info, labels, seconds) {
+          await keelson.stepEnded.fn(info, labels, seconds);
           const { lifecycle, kind: step, outcome } = labels;
           logger.info({ ...of(info), lifecycle, step, outcome, seconds }, `step ${outcome}`);
         },
       },
       guardBlocked: {
-        fn(info, labels) {
-          keelson.guardBlocked.fn(info, labels);
+        async fn(info, labels) {
+          await keelson.guardBlocked.fn(info, labels);
           logger.info({ ...of(info), ...labels }, 'blocked by a guard');
         },
       },
       waited: {
-        fn(info, labels, seconds) {
-          keelson.waited.fn(info, labels, seconds);
+        async fn(info, labels, seconds) {
+          await keelson.waited.fn(info, labels, seconds);
           logger.debug({ ...of(info), ...labels, seconds }, 'waited');
         },
       },

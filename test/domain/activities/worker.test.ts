@@ -57,10 +57,10 @@ describe('what workflows tell', () => {
   const info = { workflowId: 'lamp-row/default/hall/dim/1', runId: 'r' } as WorkflowInfo;
 
   test('is logged with the workflow and the step, and counted all the same', async () => {
-    keelson.stepEnded.fn(info, { lifecycle: 'lamp-row', kind: 'Discard', outcome: 'done' }, 1.5);
-    keelson.guardBlocked.fn(info, { lifecycle: 'lamp-row', guard: 'Reader' });
-    keelson.waited.fn(info, { lifecycle: 'lamp-row', on: 'drift' }, 600);
-    keelson.operationEnded.fn(info, { lifecycle: 'lamp-row', operation: 'dim', outcome: 'failed' }, 2);
+    await keelson.stepEnded.fn(info, { lifecycle: 'lamp-row', kind: 'Discard', outcome: 'done' }, 1.5);
+    await keelson.guardBlocked.fn(info, { lifecycle: 'lamp-row', guard: 'Reader' });
+    await keelson.waited.fn(info, { lifecycle: 'lamp-row', on: 'drift' }, 600);
+    await keelson.operationEnded.fn(info, { lifecycle: 'lamp-row', operation: 'dim', outcome: 'failed' }, 2);
     const said = { workflowId: info.workflowId, lifecycle: 'lamp-row' };
     expect(lines).toEqual([
       expect.objectContaining({ ...said, step: 'Discard', outcome: 'done', seconds: 1.5, msg: 'step done' }),
