@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ConnectionOptions } from 'node:tls';
 import { Client, Connection } from '@temporalio/client';
 import { ApiError, KubernetesApi, type KubernetesObject } from '../../deploy/local/kubernetes/api.ts';
 import type { NamespaceHandle, StackHandle } from '../../deploy/local/testing.ts';
@@ -36,6 +37,8 @@ export class ClusterWorld {
   readonly namespace: string;
   readonly name: string;
   readonly password = randomBytes(12).toString('hex');
+  /** How its clients check its servers, when they speak TLS. */
+  tls: ConnectionOptions | null = null;
   readonly api: KubernetesApi;
   readonly #handle: NamespaceHandle;
   #temporal: Promise<Client> | null = null;

@@ -26,6 +26,7 @@ export function connect(world: ClusterWorld, ip: string): Valkey {
     lazyConnect: true,
     retryStrategy: () => null,
     connectTimeout: 2_000,
+    ...(world.tls === null ? {} : { tls: world.tls }),
   });
 }
 

@@ -60,7 +60,13 @@ const start = (name: string): Promise<string> =>
   );
 
 const withWorker = async (work: () => Promise<void>): Promise<void> => {
-  const worker = await Worker.create({ connection, taskQueue, workflowBundle: bundle });
+  const worker = await Worker.create({
+    connection,
+    taskQueue,
+    workflowBundle: bundle,
+    // The next test's worker need not wait until the server has forgotten this one.
+    stickyQueueScheduleToStartTimeout: '200ms',
+  });
   await worker.runUntil(work);
 };
 
