@@ -32,6 +32,9 @@ export const INFORMER_TIMES: InformerTimes = {
   backOff: { firstMs: 500, limitMs: 30_000 },
 };
 
+/** A watch lasts a second at least, by its own time-out. */
+const SHORTEST_WATCH_MS = 500;
+
 /** `absent` means that the API server does not know the type; `failing`, that it is asked again and again. */
 export type InformerState = 'starting' | 'absent' | 'failing' | 'synced';
 
@@ -127,11 +130,17 @@ export class Informer<S> {
     const resyncAtMs = Date.now() + this.#times.resyncMs;
     let version = fromVersion;
     while (!signal.aborted && Date.now() < resyncAtMs) {
+      const openedAtMs = Date.now();
+      let heard = false;
       try {
         for await (const event of this.#watch(version, Math.max(resyncAtMs - Date.now(), 1_000), signal)) {
           version = this.#receive(event) ?? version;
           this.#failures = 0;
+          heard = true;
         }
+        if (heard || Date.now() - openedAtMs >= SHORTEST_WATCH_MS) continue;
+        // Something on the way answers in the API server's place: asked without a pause, it would be asked without end.
+        throw new Error('the watch ended as soon as it was opened');
       } catch (error) {
         if (signal.aborted || isRefusal(error, 410)) return;
         this.#options.failed(error instanceof WatchStalled ? 'stalled' : 'watch', error);

@@ -105,7 +105,7 @@ export class EntityClient {
     const hint =
       similar.length > 0
         ? `Did you mean ${similar.join(' or ')}?`
-        : `Its workflow starts when the ${kind} is applied and the starter runs. "keelson list" shows what there is.`;
+        : `Its workflow starts when the ${kind} is applied and the starter runs, or by "keelson start ${workflowId}". "keelson list" shows what there is.`;
     return new EntityAbsent(`there is no workflow for ${kind} ${ref.namespace}/${ref.name}`, {
       remedy: hint,
     });

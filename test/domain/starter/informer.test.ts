@@ -65,6 +65,17 @@ async function play(
 }
 
 describe('an informer', () => {
+  it('backs off from watches that end as soon as they are opened, and lists again after a few', () => {
+    const ended: Answer = { lines: [] };
+    return play(
+      [list('5', object('x', '4')), ended, ended, ended, ended, ended, ended, list('9', object('x', '8'))],
+      async ({ told, failed }) => {
+        await expect.poll(() => told, WITHIN).toEqual(['new → x@4', 'x@4 → x@8']);
+        expect(failed).toEqual(Array(6).fill('watch: the watch ended as soon as it was opened'));
+      },
+    );
+  });
+
   it('lists in pages, then tells each change with what was before, and goes on from the last version', () =>
     play(
       [
