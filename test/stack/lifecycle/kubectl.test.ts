@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Redis } from 'iovalkey';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -44,6 +45,15 @@ test('moves the pods of a drained node to another one, with their data', async (
   } finally {
     await kubectl('uncordon', node);
   }
+});
+
+test('finds nothing to object to in the manifests for a cluster', async () => {
+  const manifests = fileURLToPath(new URL('../../../deploy/kustomize/cluster', import.meta.url));
+  const options = ['--kubeconfig', stack.kubeconfig('admin'), '--dry-run=server', '-o', 'name'];
+  const { stdout } = await run(await kubectlProgram(), ['apply', ...options, '-k', manifests]);
+  expect(stdout.split('\n')).toEqual(
+    expect.arrayContaining(['deployment.apps/keelson-worker', 'deployment.apps/keelson-starter']),
+  );
 });
 
 interface PodFacts {
