@@ -1,37 +1,48 @@
-import { describe, expect, it } from 'vitest';
-import { startTestStack } from '../../../deploy/local/testing.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestStack, type StackHandle } from '../../../deploy/local/testing.ts';
 import { nothingIsLeft } from '../../faults/operations/valkey-invariants.ts';
 import { ClusterWorld } from '../../valkey/cluster-world.ts';
 import { wrongWith } from '../../valkey/server-view.ts';
 
 const KILLED = ['worker', 'starter', 'temporal', 'kube-apiserver'] as const;
+const SMALL = { persistence: { size: '64Mi', retention: 'Delete' } } as const;
+
+// A stack of its own: nobody else's test should lose its servers.
+let stack: StackHandle & { stop(): Promise<void> };
+beforeAll(async () => {
+  stack = await startTestStack();
+});
+afterAll(() => stack.stop());
+
+const killAndAwait = async (part: string): Promise<void> => {
+  const before = stack.part(part).process();
+  await stack.part(part).kill();
+  await stack.part(part).awaitReady(before);
+};
 
 describe('with parts of the machinery killed along the way', () => {
   it('a cluster forms and is deleted all the same', async () => {
-    // A stack of its own: nobody else's test should lose its servers.
-    const stack = await startTestStack();
-    try {
-      const world = await ClusterWorld.create(stack);
-      await world.applyWithSecret({ persistence: { size: '64Mi', retention: 'Delete' } });
-      for (const part of KILLED) {
-        const before = stack.part(part).process();
-        await stack.part(part).kill();
-        await stack.part(part).awaitReady(before);
-      }
-      await world.awaitPhase('Running');
-      expect(await wrongWith(world, 3, 1)).toBeNull();
+    const world = await ClusterWorld.create(stack);
+    await world.applyWithSecret(SMALL);
+    for (const part of KILLED) await killAndAwait(part);
+    await world.awaitPhase('Running');
+    expect(await wrongWith(world, 3, 1)).toBeNull();
 
-      await world.delete();
-      for (const part of KILLED) {
-        const before = stack.part(part).process();
-        await stack.part(part).kill();
-        await stack.part(part).awaitReady(before);
-      }
-      await world.awaitGone();
-      expect(await nothingIsLeft.broken(world)).toBeNull();
-      await world.remove();
-    } finally {
-      await stack.stop();
-    }
+    await world.delete();
+    for (const part of KILLED) await killAndAwait(part);
+    await world.awaitGone();
+    expect(await nothingIsLeft.broken(world)).toBeNull();
+    await world.remove();
+  });
+
+  it('neither the worker nor the trigger service dies with the API server, however often it does', async () => {
+    const pids = (): readonly number[] => ['worker', 'starter'].map((part) => stack.part(part).process().pid);
+    const before = pids();
+    const worlds = [await ClusterWorld.create(stack), await ClusterWorld.create(stack)];
+    for (const world of worlds) await world.applyWithSecret(SMALL);
+    for (let death = 0; death < 5; death += 1) await killAndAwait('kube-apiserver');
+    for (const world of worlds) await world.awaitPhase('Running');
+    expect(pids()).toEqual(before);
+    for (const world of worlds) await world.remove();
   });
 });
