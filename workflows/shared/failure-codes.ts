@@ -153,6 +153,12 @@ export const FAILURES = {
     meaning: 'The pod that the step was planned for is another one now.',
     remedy: 'Nothing: the world is observed again.',
   },
+  ValkeyUpgradeFailed: {
+    class: 'stale',
+    meaning: 'A shard could not be brought to the version that an upgrade asks for.',
+    remedy:
+      'Nothing, where the upgrade rolls back or goes on by itself: its conditions say which. Otherwise correct what the message names and create another upgrade.',
+  },
   ValkeyDataLost: {
     class: 'permanent',
     meaning:
@@ -189,6 +195,41 @@ export const FAILURES = {
     class: 'stale',
     meaning: 'The instance is no replica of this agent, or no longer.',
     remedy: 'Nothing: the rows are read and planned again.',
+  },
+  ReplicaNotReady: {
+    class: 'stale',
+    meaning: 'No replica has said in time that it is ready, or none could be launched.',
+    remedy: 'Nothing: another pool is tried. `system_events` says what each launch has met.',
+  },
+  Ec2Unavailable: {
+    class: 'transient',
+    meaning: 'EC2 does not answer, answers with an error of its own, or asks to come back later.',
+    remedy: 'Nothing at first: retried. Promotions do not need EC2 and go on.',
+  },
+  Ec2NoCapacity: {
+    class: 'stale',
+    meaning: 'EC2 has no capacity in the pool, or a limit of the account is reached.',
+    remedy: 'Nothing: another pool is tried at once. More pools in the configuration help.',
+  },
+  Ec2Invalid: {
+    class: 'validation',
+    meaning: 'EC2 refuses what the launch configuration asks for.',
+    remedy: 'Change what the message names: the image, a pool or a subnet of the agent’s configuration.',
+  },
+  Ec2NotVisible: {
+    class: 'notYet',
+    meaning: 'EC2 does not know the instance yet, as is usual just after a launch.',
+    remedy: 'Nothing: asked again.',
+  },
+  Ec2Forbidden: {
+    class: 'permanent',
+    meaning: 'The worker’s AWS identity lacks a right, or cannot be verified.',
+    remedy: 'Grant the action that the message names: docs/runbooks/ec2-forbidden.md.',
+  },
+  Ec2NotOurs: {
+    class: 'permanent',
+    meaning: 'An instance was to be terminated whose tags do not say that it is this agent’s.',
+    remedy: 'Nothing was terminated. Follow docs/runbooks/ec2-not-ours.md.',
   },
 } as const satisfies Record<string, FailureKind>;
 

@@ -1,4 +1,5 @@
 import type { Part } from '../part.ts';
+import { ec2 } from './ec2.ts';
 import { etcd, etcdPool } from './etcd.ts';
 import { starter, worker } from './keelson.ts';
 import { kubeApiserver } from './kube-apiserver.ts';
@@ -25,5 +26,6 @@ export const PARTS: readonly Part[] = [
   etcdPool,
   mariadb,
   moto,
+  ec2,
   prometheus,
 ];

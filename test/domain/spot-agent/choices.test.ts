@@ -190,6 +190,12 @@ describe('a zombie', () => {
     expect(judge({ interruptedAtMs: ago(700) }, agent)).toMatchObject({ do: 'terminate' });
   });
 
+  it('is kept when its tags do not say that it is this agent’s', () => {
+    const row = sampleInstance({ id: 'i-old', status: 'zombie', retiredAtMs: ago(90 * DAY_S) });
+    const cloud = { instances: [sampleCloud({ id: 'i-old', ours: false })], prices: [] };
+    expect(planRetirement(sampleObservation({ instances: [row], cloud }), row)).toMatchObject({ do: 'keep' });
+  });
+
   it('is not touched while EC2 cannot be asked after it', () => {
     const row = sampleInstance({ id: 'i-old', status: 'zombie', retiredAtMs: ago(90 * DAY_S) });
     expect(planRetirement(sampleObservation({ instances: [row], cloud: null }), row)).toMatchObject({

@@ -42,6 +42,7 @@ export const sampleAgent = (change: Partial<SpotAgent> = {}): SpotAgent => ({
   lastHeartbeatMs: ago(10),
   phase: 'Serving',
   carriedOut: 3,
+  replicasEver: 7,
   movesMs: [],
   ...change,
 });
@@ -80,6 +81,7 @@ export const sampleCloud = (change: Partial<CloudInstance> = {}): CloudInstance 
   instanceType: 'm5.large',
   az: 'us-east-1a',
   state: 'running',
+  ours: true,
   replica: null,
   launchedAtMs: ago(86_400),
   ...change,

@@ -45,6 +45,8 @@ export interface SpotAgent {
   readonly lastHeartbeatMs: number | null;
   readonly phase: string | null;
   readonly carriedOut: number | null;
+  /** How many replicas it ever had. */
+  readonly replicasEver: number;
   /** When promotions of the last hour were. */
   readonly movesMs: readonly number[];
 }
@@ -93,10 +95,12 @@ export interface SpotRows {
   readonly replicas: readonly SpotReplica[];
 }
 
-/** What EC2 says of an instance that is tagged as this agent's. */
+/** What EC2 says of an instance that a row names, or that is tagged as this agent's. */
 export interface CloudInstance extends Pool {
   readonly id: string;
   readonly state: 'pending' | 'running' | 'stopping' | 'stopped' | 'shutting-down' | 'terminated';
+  /** Whether its tags say that it is this agent's: nothing else is ever terminated. */
+  readonly ours: boolean;
   /** The replica that it was launched for, as its tags say. */
   readonly replica: string | null;
   readonly launchedAtMs: number;

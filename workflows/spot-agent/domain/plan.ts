@@ -27,8 +27,8 @@ export function planSpotAgent(observed: SpotObservation): SpotPlan {
 }
 
 /** The id of the next replica of an agent: the same for the same rows, so that a repetition means the same one. */
-export function nextReplicaId({ agent, replicas }: SpotObservation, offset = 0): string {
-  const seed = `${agent.uid}/${agent.epoch}/${agent.generation}/${replicas.length + offset}`;
+export function nextReplicaId({ agent }: Pick<SpotObservation, 'agent'>, offset = 0): string {
+  const seed = `${agent.uid}/${agent.replicasEver + offset}`;
   return `rep-${sha256Hex(seed).slice(0, 16)}`;
 }
 

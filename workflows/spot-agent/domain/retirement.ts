@@ -21,6 +21,8 @@ export function planRetirement(observed: SpotObservation, zombie: SpotInstance):
     return { do: 'close', event: 'TerminationConfirmed', reason: 'EC2 says that it is terminated' };
   if (fate === 'unknown')
     return { do: 'keep', untilMs: nowMs + 60_000, reason: 'EC2 could not be asked after it' };
+  if (observed.cloud?.instances.find((one) => one.id === zombie.id)?.ours === false)
+    return { do: 'keep', untilMs: null, reason: 'its tags do not say that it is this agent’s' };
   if (zombie.status === 'terminating')
     return { do: 'terminate', event: 'CleanedUp', reason: 'its termination was begun' };
   if (zombie.interruptedAtMs !== null && nowMs < zombie.interruptedAtMs + RECLAIM_MS) {

@@ -19,7 +19,9 @@ export function sweep(observed: SpotObservation): readonly Finding[] {
 /** Instances that run and are tagged as the agent's, and that no live row knows. */
 function findWithoutRow(observed: SpotObservation): readonly Finding[] {
   const { cloud, instances, replicas, nowMs } = observed;
-  const live = (cloud?.instances ?? []).filter((one) => one.state === 'pending' || one.state === 'running');
+  const live = (cloud?.instances ?? []).filter(
+    (one) => one.ours && (one.state === 'pending' || one.state === 'running'),
+  );
   return live.flatMap(({ id, replica, launchedAtMs }): readonly Finding[] => {
     const row = instances.find((one) => one.id === id);
     if (row !== undefined && stateOf(row.status) !== 'TERMINATED') return [];

@@ -1,0 +1,23 @@
+import { fileURLToPath } from 'node:url';
+import type { Part } from '../part.ts';
+import { checkTcp } from '../readiness.ts';
+
+const PROGRAM = fileURLToPath(new URL('../ec2/main.ts', import.meta.url));
+
+/** EC2 as spot agents need it: the emulator, and before it what the emulator lacks. */
+export const ec2: Part = {
+  name: 'ec2',
+  summary: 'EC2 with client tokens, capacity, notices and prices that move',
+  version: '1',
+  starts: 'on-request',
+  dependsOn: ['moto'],
+  artifacts: [],
+  ports: { api: 15001 },
+  graceMs: 5_000,
+  addresses: (context) => ({ api: `http://127.0.0.1:${context.port('api')}` }),
+  command: (context) => ({
+    program: process.execPath,
+    args: [PROGRAM, String(context.port('api')), `http://127.0.0.1:${context.portOf('moto', 'api')}`],
+  }),
+  checkReady: (context) => checkTcp(context.port('api')),
+};
