@@ -5,11 +5,15 @@ import type { ValkeyNaming } from '../activities/valkey/access.ts';
 import { createValkeyActivities } from '../activities/valkey/activities.ts';
 import { createValkeyConnect } from '../activities/valkey/client.ts';
 import * as valkey from '../workflows/valkey-cluster/domain/names.ts';
+import { UPGRADE_KIND } from '../workflows/valkey-upgrade/domain/resource.ts';
+import { FOR_TAG_ANNOTATION } from '../workflows/valkey-upgrade/domain/wish.ts';
 
 /** What the Valkey lifecycle calls its objects. */
 export const valkeyNaming: ValkeyNaming = {
   apiVersion: valkey.API_VERSION,
   kind: valkey.KIND,
+  upgradeKind: UPGRADE_KIND,
+  forTagAnnotation: FOR_TAG_ANNOTATION,
   clusterLabel: valkey.CLUSTER_LABEL,
   shardLabel: valkey.SHARD_LABEL,
   templateAnnotation: valkey.TEMPLATE_ANNOTATION,

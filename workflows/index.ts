@@ -8,3 +8,5 @@ export { restartValkeyCluster } from './valkey-cluster/operations/restart.ts';
 export { scaleValkeyCluster } from './valkey-cluster/operations/scale.ts';
 export { scaleDownValkeyCluster } from './valkey-cluster/operations/scale-down.ts';
 export { scaleUpValkeyCluster } from './valkey-cluster/operations/scale-up.ts';
+export { rollBackValkeyCluster, upgradeValkeyCluster } from './valkey-upgrade/operations/upgrade.ts';
+export { upgradeValkeyShard } from './valkey-upgrade/operations/upgrade-shard.ts';

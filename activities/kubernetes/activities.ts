@@ -6,6 +6,7 @@ import { deleteObjects } from './delete-objects.ts';
 import { asKubernetesFailure } from './errors.ts';
 import { recordEvent } from './record-event.ts';
 import { removeFinalizer } from './remove-finalizer.ts';
+import { setField } from './set-field.ts';
 import { writeStatus } from './write-status.ts';
 
 /** What workflows may ask of Kubernetes, over one client. */
@@ -22,6 +23,8 @@ export function createKubernetesActivities(client: KubernetesClient): Kubernetes
     writeKubernetesStatus: (input) => typed(() => writeStatus(client, input)),
     /** Repeated, it raises the count of the same event. */
     recordKubernetesEvent: (input) => typed(() => recordEvent(client, input)),
+    /** Safe to repeat: a field that has its value is left alone. */
+    setKubernetesField: (input) => typed(() => setField(client, input)),
     /** Safe to repeat: a finalizer that is gone is success. */
     removeKubernetesFinalizer: (input) =>
       typed(() => removeFinalizer(client, input.resource, input.finalizer)),

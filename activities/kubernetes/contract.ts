@@ -81,6 +81,17 @@ export interface KubernetesActivities {
     readonly facts?: Facts;
   }): Promise<void>;
 
+  /**
+   * Changes one field of a resource from what it was to what it is to be. Somebody who wants otherwise by now is left
+   * alone, and then it does not hold.
+   */
+  setKubernetesField(input: {
+    readonly resource: ObjectIdentity;
+    readonly path: readonly string[];
+    readonly from: Json;
+    readonly to: Json;
+  }): Promise<{ readonly holds: boolean }>;
+
   /** Lets the API server remove the resource; done already is success. */
   removeKubernetesFinalizer(input: {
     readonly resource: ObjectIdentity;

@@ -7,6 +7,7 @@ export interface ObjectMeta {
   readonly uid: string;
   readonly generation?: number;
   readonly resourceVersion: string;
+  readonly creationTimestamp?: string;
   readonly deletionTimestamp?: string;
   readonly finalizers?: readonly string[];
   readonly labels?: Readonly<Record<string, string>>;

@@ -9,6 +9,9 @@ import type { ValkeyAccess, ValkeyServer } from './contract.ts';
 export interface ValkeyNaming {
   readonly apiVersion: string;
   readonly kind: string;
+  /** The kind of the upgrades of a cluster, and the annotation of one that a changed tag stands behind. */
+  readonly upgradeKind: string;
+  readonly forTagAnnotation: string;
   readonly clusterLabel: string;
   readonly shardLabel: string;
   /** The annotation with the hash of what only a restart changes. */

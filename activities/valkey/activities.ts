@@ -2,6 +2,7 @@ import type { ValkeyClients } from './access.ts';
 import { assignSlots } from './assign-slots.ts';
 import { attachReplica } from './attach-replica.ts';
 import { awaitHealth } from './await-health.ts';
+import { awaitStability } from './await-stability.ts';
 import { cancelMigrations } from './cancel-migrations.ts';
 import type { ValkeyActivities } from './contract.ts';
 import { asValkeyFailure } from './errors.ts';
@@ -10,6 +11,7 @@ import { handOver } from './hand-over.ts';
 import { meetNodes } from './meet-nodes.ts';
 import { migrateSlots } from './migrate-slots.ts';
 import { createObserve } from './observe.ts';
+import { snapshot } from './snapshot.ts';
 import { KubernetesError, asKubernetesFailure } from '../kubernetes/errors.ts';
 
 /** What workflows may ask of Valkey. */
@@ -32,6 +34,10 @@ export function createValkeyActivities(clients: ValkeyClients): ValkeyActivities
     handOverValkeyMaster: (input) => typed(() => handOver(clients, input)),
     /** Safe to repeat: who is reset or forgotten already is left alone. */
     forgetValkeyNodes: (input) => typed(() => forgetNodes(clients, input)),
+    /** Safe to repeat: it only looks. */
+    awaitValkeyStability: (input) => typed(() => awaitStability(clients, input)),
+    /** Safe to repeat: another snapshot does no harm. */
+    snapshotValkeyServer: (input) => typed(() => snapshot(clients, input)),
     /** Safe to repeat: it only looks. */
     awaitValkeyHealth: (input) => typed(() => awaitHealth(clients, input)),
   };

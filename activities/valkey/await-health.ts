@@ -43,7 +43,8 @@ export interface HealthSeen {
   readonly linkUp: boolean;
 }
 
-async function readHealth(member: Member): Promise<HealthSeen> {
+/** Asks a server for its view and its link. */
+export async function readHealth(member: Member): Promise<HealthSeen> {
   const [view, replication] = await Promise.all([readView(member), member.ask('INFO', 'replication')]);
   const info = parseInfo(replication);
   return { view, linkUp: info['role'] === 'master' || info['master_link_status'] === 'up' };

@@ -87,6 +87,19 @@ export interface ValkeyActivities {
     readonly nodeIds: readonly string[];
   }): Promise<{ readonly forgotten: number }>;
 
+  /** Waits until all servers have agreed for so long, without a break, that the cluster is ok and every link is up. */
+  awaitValkeyStability(input: {
+    readonly access: ValkeyAccess;
+    readonly servers: readonly ValkeyServer[];
+    readonly stableSeconds: number;
+  }): Promise<{ readonly seconds: number }>;
+
+  /** Has a server save its data to its volume as it is now. */
+  snapshotValkeyServer(input: {
+    readonly access: ValkeyAccess;
+    readonly server: ValkeyServer;
+  }): Promise<{ readonly savedAt: number }>;
+
   /**
    * Waits until every server says ok, all slots are served once and all views agree; heartbeats what is still missing,
    * and answers with it when nothing has changed for a minute.

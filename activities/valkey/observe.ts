@@ -13,6 +13,7 @@ import { findMissing } from './dependencies.ts';
 import { parseServerInfo } from './info.ts';
 import { parseValkeyCluster } from './resource.ts';
 import { buildTopology, type Answer } from './topology.ts';
+import { listUpgrades } from './upgrades.ts';
 import { readView } from './view.ts';
 import { createZoneReader } from './zones.ts';
 
@@ -41,11 +42,12 @@ export function createObserve(
     if (object === null) return null;
     const cluster = parseValkeyCluster(object, ref.namespace);
     const selection = { namespace: ref.namespace, labelSelector: `${naming.clusterLabel}=${ref.name}` };
-    const [sets, pods, missing, owned] = await Promise.all([
+    const [sets, pods, missing, owned, upgrades] = await Promise.all([
       kubernetes.list<StatefulSet>({ apiVersion: 'apps/v1', kind: 'StatefulSet', ...selection }),
       kubernetes.list<Pod>({ apiVersion: 'v1', kind: 'Pod', ...selection }),
       findMissing(clients, cluster),
       listOwned(clients, cluster, selection),
+      listUpgrades(clients, ref),
     ]);
     const zones = await zoneOf(pods.items.flatMap((pod) => pod.spec.nodeName ?? []));
     const seen = pods.items.map((pod) => podFacts(pod, naming, zones)).sort(byName);
@@ -59,6 +61,7 @@ export function createObserve(
       ...buildTopology(seen, answers),
       missing,
       owned,
+      upgrades,
     };
   };
 }

@@ -7,12 +7,20 @@ const GROUP = 'valkey-operator.smoketurner.com';
 /** The label by which pods and StatefulSets name their cluster. */
 const CLUSTER_LABEL = `${GROUP}/cluster`;
 
-/** ValkeyCluster, with its StatefulSets and pods, which wake at most. */
+/** ValkeyCluster, with its upgrades, which are wishes of their own, and its StatefulSets and pods, which wake at most. */
 export const watch: LifecycleWatch = {
   lifecycle: 'valkey-cluster',
   workflowType: 'valkeyCluster',
   primary: { group: GROUP, version: 'v1alpha1', plural: 'valkeyclusters', kind: 'ValkeyCluster' },
   secondaries: [
+    {
+      group: GROUP,
+      version: 'v1alpha1',
+      plural: 'valkeyupgrades',
+      kind: 'ValkeyUpgrade',
+      is: 'wish',
+      owner: upgradedCluster,
+    },
     {
       group: '',
       version: 'v1',
@@ -34,6 +42,13 @@ export const watch: LifecycleWatch = {
     },
   ],
 };
+
+/** An upgrade stands in the namespace of its cluster; one that says otherwise is told so by that cluster's workflow. */
+function upgradedCluster(object: KubernetesObject): ResourceRef | null {
+  const namespace = textOf(fieldOf(object, 'metadata'), 'namespace');
+  const name = textOf(fieldOf(fieldOf(object, 'spec'), 'clusterRef'), 'name');
+  return namespace === null || name === null ? null : { namespace, name };
+}
 
 function clusterOf(object: KubernetesObject): ResourceRef | null {
   const namespace = textOf(fieldOf(object, 'metadata'), 'namespace');

@@ -14,13 +14,24 @@ const has = (what: string, pattern: RegExp): Shape['needs'][number] => ({ what, 
 const SHAPES: readonly Shape[] = [
   {
     kind: 'lifecycle',
-    folder: /^(workflows\/(?!shared\/)[^/]+)\/(.+)$/,
+    folder: /^(workflows\/(?!shared\/|valkey-upgrade\/)[^/]+)\/(.+)$/,
     // A lifecycle of which only the domain exists can be planned offline, and has nothing else yet.
     unless: /^(?:README\.md|domain\/.*)$/,
     needs: [
       has('README.md', /^README\.md$/),
       has('contract.ts', /^contract\.ts$/),
       has('entity.ts', /^entity\.ts$/),
+      has('operations/*.ts', /^operations\/[^/]+\.ts$/),
+      has('domain/*.ts', /^domain\/[^/]+\.ts$/),
+    ],
+  },
+  {
+    kind: 'lifecycle of wishes',
+    // The entity of the cluster carries an upgrade out: there is no other writer.
+    folder: /^(workflows\/valkey-upgrade)\/(.+)$/,
+    needs: [
+      has('README.md', /^README\.md$/),
+      has('contract.ts', /^contract\.ts$/),
       has('operations/*.ts', /^operations\/[^/]+\.ts$/),
       has('domain/*.ts', /^domain\/[^/]+\.ts$/),
     ],

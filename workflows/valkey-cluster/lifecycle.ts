@@ -14,6 +14,11 @@ import { templateHash } from './domain/pod-template.ts';
 import { countSlots, SLOT_COUNT } from './domain/slots.ts';
 import { buildStatus } from './domain/status.ts';
 import { identityOf } from './performers.ts';
+import { holdVersion } from '../valkey-upgrade/domain/judgement.ts';
+import { PRE_CHECKS } from '../valkey-upgrade/domain/pre-checks.ts';
+import { recordWaiting, servedUpgrade, upgradeConditions } from '../valkey-upgrade/domain/waiting.ts';
+import { planWithUpgrades } from '../valkey-upgrade/domain/wish.ts';
+import { writeUpgrade } from '../valkey-upgrade/upgrade-log.ts';
 
 /** The operations that there are workflows for, by the name that plans give them. */
 const OPERATIONS: Readonly<Record<string, string>> = {
@@ -25,6 +30,8 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   scale: 'scaleValkeyCluster',
   rebalance: 'rebalanceValkeyCluster',
   restart: 'restartValkeyCluster',
+  upgrade: 'upgradeValkeyCluster',
+  rollback: 'rollBackValkeyCluster',
   delete: 'deleteValkeyCluster',
 };
 
@@ -47,9 +54,12 @@ export const valkeyLifecycle: Lifecycle<ValkeyTypes> = {
     superseded: 'SpecChanged',
     cancelled: 'RecoveryInitiated',
   },
-  guards: GUARDS,
+  guards: [...GUARDS, ...PRE_CHECKS],
   operations: OPERATIONS,
-  observe: (port, ref) => port.act('what is there').observeValkeyCluster(ref),
+  async observe(port, ref) {
+    const observed = await port.act('what is there').observeValkeyCluster(ref);
+    return observed === null ? null : holdVersion(observed);
+  },
   served: ({ cluster }) => ({
     kind: KIND,
     uid: cluster.uid,
@@ -59,7 +69,9 @@ export const valkeyLifecycle: Lifecycle<ValkeyTypes> = {
     carriedOut: cluster.observedGeneration === 0 ? null : cluster.observedGeneration,
     approvals: cluster.spec.approvals === 'Irreversible',
   }),
-  plan: (observed, { carriedOut }) => planObserved(observed, carriedOut),
+  serves: servedUpgrade,
+  plan: (observed, { carriedOut }) =>
+    planWithUpgrades(observed, carriedOut, planObserved(observed, carriedOut)),
   settle: settlePhase,
   lost(observed, { carriedOut }) {
     if (carriedOut === null || observed.cluster.deleting) return null;
@@ -67,13 +79,14 @@ export const valkeyLifecycle: Lifecycle<ValkeyTypes> = {
     return message === null ? null : { code: 'ValkeyDataLost', class: 'permanent', message };
   },
   summary: summarise,
-  conditions: buildConditions,
+  conditions: (view) => [...buildConditions(view), ...upgradeConditions(view)],
   async report(port, view) {
     await port.act(`status: ${view.phase}`).writeKubernetesStatus({
       resource: identityOf(view.observed),
       status: buildStatus(view),
-      conditions: buildConditions(view),
+      conditions: [...buildConditions(view), ...upgradeConditions(view)],
     });
+    for (const { upgrade, record } of recordWaiting(view)) await writeUpgrade(port, upgrade, record);
   },
   async announce(port, view: View<ValkeyTypes>, news) {
     await port

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { watch } from '../../../starter/watches/valkey-cluster.ts';
 import { CLUSTER_LABEL, API_GROUP, KIND } from '../../../workflows/valkey-cluster/domain/names.ts';
+import { UPGRADE_KIND } from '../../../workflows/valkey-upgrade/domain/resource.ts';
 
 const pods = watch.secondaries.find((one) => one.kind === 'Pod');
 
@@ -12,7 +13,16 @@ const pod = (ready: string, more: object = {}) => ({
 describe('the watch of Valkey clusters', () => {
   it('speaks of the same resource and label as the lifecycle', () => {
     expect(watch.primary).toMatchObject({ group: API_GROUP, kind: KIND });
-    for (const one of watch.secondaries) expect(one.labelSelector).toBe(CLUSTER_LABEL);
+    const parts = watch.secondaries.filter((one) => one.is === 'part');
+    for (const one of parts) expect(one.labelSelector).toBe(CLUSTER_LABEL);
+  });
+
+  it('takes an upgrade for a wish for the cluster that it names', () => {
+    const upgrades = watch.secondaries.find((one) => one.kind === UPGRADE_KIND);
+    expect(upgrades?.is).toBe('wish');
+    const upgrade = { metadata: { namespace: 'shop' }, spec: { clusterRef: { name: 'cache' } } };
+    expect(upgrades?.owner(upgrade)).toEqual({ namespace: 'shop', name: 'cache' });
+    expect(upgrades?.owner({ metadata: { namespace: 'shop' } })).toBeNull();
   });
 
   it('finds the cluster of a pod by its label, and none without', () => {

@@ -4,6 +4,7 @@ import type { ValkeyNode, ValkeyObservation } from '../../../workflows/valkey-cl
 import { contains, countSlots, joinRanges } from '../../../workflows/valkey-cluster/domain/slots.ts';
 import { subtractRanges } from '../../../activities/valkey/slots.ts';
 import { currentAttempt } from '../engine/attempts.ts';
+import { tagOf, UPGRADE_KIND } from '../../../workflows/valkey-upgrade/domain/resource.ts';
 import { REF, type ValkeyWorld, type WorldPod } from './world.ts';
 
 const POLL_MS = 100;
@@ -36,6 +37,10 @@ export function createSimulatedActivities(world: ValkeyWorld): ValkeyTypes['acti
       }
     },
     async writeKubernetesStatus({ resource, status, conditions }) {
+      if (resource.kind === UPGRADE_KIND) {
+        world.upgrades.writeStatus(resource.uid, status, conditions);
+        return;
+      }
       const present = world.present();
       if (present.uid !== resource.uid) throw failure('ResourceReplaced', 'another cluster');
       present.status = status;
@@ -45,6 +50,16 @@ export function createSimulatedActivities(world: ValkeyWorld): ValkeyTypes['acti
     },
     async recordKubernetesEvent({ reason, message }) {
       world.events.push(`${reason}: ${message}`);
+    },
+    async setKubernetesField({ from, to }) {
+      const present = world.present();
+      const { image } = present.spec;
+      if (image.tag !== to && image.tag !== from) return { holds: false };
+      if (image.tag !== to && typeof to === 'string') {
+        present.spec = { ...present.spec, image: { ...image, tag: to } };
+        present.generation += 1;
+      }
+      return { holds: true };
     },
     async removeKubernetesFinalizer({ resource }) {
       if (world.resource?.uid === resource.uid) world.resource = null;
@@ -107,6 +122,12 @@ export function createSimulatedActivities(world: ValkeyWorld): ValkeyTypes['acti
       }
       return { forgotten: nodeIds.length };
     },
+    async awaitValkeyStability({ stableSeconds }) {
+      while (!observe(world, now()).health.ok) await currentAttempt().sleep(POLL_MS);
+      await currentAttempt().sleep(stableSeconds * 1000);
+      return { seconds: stableSeconds };
+    },
+    snapshotValkeyServer: async () => ({ savedAt: now() }),
     async awaitValkeyHealth({ servers }) {
       while (!observe(world, now()).health.ok) await currentAttempt().sleep(POLL_MS);
       return { slots: 16384, nodes: servers.length, missing: null };
@@ -155,6 +176,7 @@ function observe(world: ValkeyWorld, nowMs: number): ValkeyObservation {
       ? [{ field: 'spec.auth.secretRef', message: 'Secret cache-auth does not exist' }]
       : [],
     owned: { ...world.objects },
+    upgrades: world.upgrades.list(),
   };
 }
 
@@ -170,7 +192,7 @@ function nodeOf(world: ValkeyWorld, pod: WorldPod): ValkeyNode {
     slots,
     zone: 'a',
     ready: true,
-    version: '9.1.2',
+    version: tagOf(pod.image),
   };
 }
 
@@ -189,7 +211,7 @@ function podOf(world: ValkeyWorld, pod: WorldPod, nowMs: number): ValkeyObservat
     terminating: false,
     image,
     templateHash: hash,
-    waiting: image.endsWith(':9.1.2') ? null : 'ErrImagePull: there is no such image',
+    waiting: world.hasImage(pod) ? null : 'ErrImagePull: there is no such image',
     nodeId: ready ? world.server(name).id : null,
   };
 }

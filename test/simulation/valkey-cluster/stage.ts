@@ -14,6 +14,9 @@ import { scale } from '../../../workflows/valkey-cluster/operations/scale.ts';
 import { rebalance } from '../../../workflows/valkey-cluster/operations/rebalance.ts';
 import { restart } from '../../../workflows/valkey-cluster/operations/restart.ts';
 import { heal } from '../../../workflows/valkey-cluster/operations/heal.ts';
+import type { ShardInput, ShardTypes } from '../../../workflows/valkey-upgrade/contract.ts';
+import { rollback, serving, upgrade } from '../../../workflows/valkey-upgrade/operations/upgrade.ts';
+import { runShard } from '../../../workflows/valkey-upgrade/operations/upgrade-shard.ts';
 import type { ActivityImplementation } from '../engine/attempts.ts';
 import { Engine, type EngineOptions } from '../engine/engine.ts';
 import type { WorkflowCode } from '../engine/execution.ts';
@@ -35,6 +38,18 @@ const operation =
       input as unknown as OperationInput<ValkeyTypes>,
     );
 
+const serves =
+  (one: Operation<ValkeyTypes>): WorkflowCode =>
+  (port, input) => {
+    const given = input as unknown as OperationInput<ValkeyTypes>;
+    return runOperation(
+      port as unknown as OperationPort<ValkeyTypes['activities']>,
+      serving(given),
+      one,
+      given,
+    );
+  };
+
 const WORKFLOWS: Readonly<Record<string, WorkflowCode>> = {
   valkeyCluster: (port, input) =>
     runEntity(
@@ -51,6 +66,10 @@ const WORKFLOWS: Readonly<Record<string, WorkflowCode>> = {
   scaleDownValkeyCluster: operation(scaleDown),
   scaleUpValkeyCluster: operation(scaleUp),
   deleteValkeyCluster: operation(deleteCluster),
+  upgradeValkeyCluster: serves(upgrade),
+  rollBackValkeyCluster: serves(rollback),
+  upgradeValkeyShard: (port, input) =>
+    runShard(port as unknown as OperationPort<ShardTypes['activities']>, input as unknown as ShardInput),
 };
 
 /** A simulated world, the engine that plays the lifecycle in it, and words for tests. */

@@ -9,6 +9,9 @@ import {
 import type { SlotRange, ValkeyClusterSpec } from '../../../workflows/valkey-cluster/domain/observation.ts';
 import { DEFAULT_SPEC } from '../../../workflows/valkey-cluster/domain/spec-defaults.ts';
 
+import { tagOf, UPGRADE_KIND } from '../../../workflows/valkey-upgrade/domain/resource.ts';
+import { WorldUpgrades } from './world-upgrades.ts';
+
 export const REF = { namespace: 'default', name: 'cache' } as const;
 
 /** The resource as the API server would keep it. */
@@ -50,6 +53,7 @@ export interface WorldServer {
 }
 
 const STARTS_AFTER_MS = 700;
+const IMAGES: ReadonlySet<string> = new Set(['8.1.8', '9.0.0', '9.1.2']);
 
 /** A cluster, the controllers of Kubernetes and the Valkey servers, in memory. */
 export class ValkeyWorld {
@@ -59,6 +63,7 @@ export class ValkeyWorld {
   readonly servers = new Map<string, WorldServer>();
   objects: Record<string, string> = {};
   missingSecret = false;
+  readonly upgrades = new WorldUpgrades(() => this.serial('uid'));
   readonly events: string[] = [];
   readonly phases: string[] = [];
   #serial = 0;
@@ -101,6 +106,10 @@ export class ValkeyWorld {
   put(object: unknown, nowMs: number): void {
     const kind = textOf(object, 'kind') ?? '';
     const name = textOf(fieldOf(object, 'metadata'), 'name') ?? '';
+    if (kind === UPGRADE_KIND) {
+      this.upgrades.create(name, fieldOf(object, 'spec'), nowMs, true);
+      return;
+    }
     if (kind !== 'StatefulSet') {
       this.objects[`${kind}/${name}`] ??= this.serial('uid');
       return;
@@ -152,7 +161,12 @@ export class ValkeyWorld {
   }
 
   isReady(pod: WorldPod, nowMs: number): boolean {
-    return pod.image.endsWith(':9.1.2') && nowMs >= pod.readyAtMs;
+    return this.hasImage(pod) && nowMs >= pod.readyAtMs;
+  }
+
+  /** Whether its image can be pulled. */
+  hasImage({ image }: Pick<WorldPod, 'image'>): boolean {
+    return IMAGES.has(tagOf(image));
   }
 
   server(pod: string): WorldServer {

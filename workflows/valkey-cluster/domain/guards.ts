@@ -120,9 +120,12 @@ export const GUARDS: readonly ValkeyGuard[] = [
   }),
 
   ofPlan('NoDowngrade', ({ nodes, cluster }, plan) => {
-    const { tag, allowDowngrade } = cluster.spec.image;
+    const { allowDowngrade } = cluster.spec.image;
+    // An upgrade says itself which version it sets; its way back leads to what ran before.
+    const tag = plan.operation === 'upgrade' ? upgradeTag(plan) : cluster.spec.image.tag;
     const wanted = parseVersion(tag);
-    if (wanted === null || allowDowngrade || nodes.length === 0) return allowed;
+    if (wanted === null || allowDowngrade || nodes.length === 0 || plan.operation === 'rollback')
+      return allowed;
     if (!has(plan, 'CreateShard', 'RestartPod')) return allowed;
     const running = nodes.flatMap((node) => node.version ?? []);
     if (running.length === 0) return unknown('the version of each node');
@@ -133,6 +136,9 @@ export const GUARDS: readonly ValkeyGuard[] = [
     );
   }),
 ];
+
+const upgradeTag = (plan: ValkeyPlan): string =>
+  plan.steps.flatMap((step) => (step.kind === 'CreateShard' ? (step.tag ?? []) : []))[0] ?? '';
 
 const servingNodes = (nodes: readonly ValkeyNode[], shard: number): readonly ValkeyNode[] =>
   nodes.filter((node) => node.shard === shard && node.role === 'master' && node.slots.length > 0);

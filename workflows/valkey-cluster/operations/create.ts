@@ -1,6 +1,7 @@
 import { runOperation, type Operation, type OperationInput } from '../../shared/operation.ts';
 import type { OperationResult } from '../../shared/messages.ts';
 import { operationPort } from '../../shared/temporal-port.ts';
+import { changePerformersOf } from '../change-performers.ts';
 import type { ValkeyTypes } from '../contract.ts';
 import { valkeyLifecycle } from '../lifecycle.ts';
 import { applySharedObjects, performersOf, reached, verifyHealth } from '../performers.ts';
@@ -13,6 +14,7 @@ export const create: Operation<ValkeyTypes> = {
   async run(run) {
     const { CreateShard, AwaitPods, MeetNode, AssignSlots } = performersOf(run);
     const { AttachReplica, ForgetNode, RemoveShard, RestartPod } = performersOf(run);
+    const { MigrateSlots, HandOver, RemoveReplica } = changePerformersOf(run);
     if (run.phase !== 'Pending') reached(run, 'RecoveryInitiated', 'the creation goes on from what is there');
 
     await applySharedObjects(run);
@@ -32,8 +34,8 @@ export const create: Operation<ValkeyTypes> = {
 
     await run.observe();
     await run.perform({ AttachReplica });
-    // Shards that a smaller wish, come in the middle, has no use for.
-    await run.perform({ ForgetNode, RemoveShard });
+    // Shards and replicas that a smaller wish, come in the middle, has no use for; they may serve slots already.
+    await run.perform({ MigrateSlots, HandOver, ForgetNode, RemoveShard, RemoveReplica });
     reached(run, 'ReplicasConfigured');
 
     await run.perform(verifyHealth(run));

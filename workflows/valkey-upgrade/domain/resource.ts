@@ -61,6 +61,8 @@ export interface ValkeyUpgradeResource {
   readonly generation: number;
   readonly createdAt: string;
   readonly deleting: boolean;
+  /** Whether a changed tag of the cluster stands behind it, and not a person who created it. */
+  readonly automatic?: boolean;
   readonly spec: ValkeyUpgradeSpec;
   readonly status: ValkeyUpgradeStatus | null;
 }
@@ -102,4 +104,11 @@ export function readsDataOf(reader: string, writer: string): boolean {
   const [mine, theirs] = [parseVersion(reader), parseVersion(writer)];
   if (mine === null || theirs === null) return false;
   return mine[0] === theirs[0] || isOlder(theirs, mine);
+}
+
+/** Whether a server's version is the one that a tag names; one that says nothing, or a tag that is no version, is believed. */
+export function isVersionOf(version: string | undefined, tag: string): boolean {
+  const named = /^v?(\d+(?:\.\d+)*)/.exec(tag)?.[1];
+  if (version === undefined || named === undefined) return true;
+  return version === named || version.startsWith(`${named}.`);
 }

@@ -62,7 +62,7 @@ const OURS: readonly OurRow[] = [
     'A newer wish or a cancellation: what is left to do is planned again from what is there.',
   ),
   ...rows(
-    ['Failed', 'Skipped'],
+    ['Completed', 'Failed', 'Skipped'],
     'ShardStarted',
     'UpgradingReplicas',
     'Another plan found something to do: a repair forward, or a node that came back with the old version.',

@@ -1,0 +1,46 @@
+import type { LifecycleTypes } from '../shared/lifecycle.ts';
+import type { StepProgress } from '../shared/messages.ts';
+import type { OperationInput } from '../shared/operation.ts';
+import type { ValkeyTypes } from '../valkey-cluster/contract.ts';
+import type { ValkeyClusterResource } from '../valkey-cluster/domain/observation.ts';
+import type { ShardStatus, ValkeyUpgradeSpec } from './domain/resource.ts';
+import type { ShardEvent, ShardState } from './domain/shard-states.ts';
+
+/** The types of one shard's way through an upgrade: the cluster's, but for the states. */
+export interface ShardTypes extends LifecycleTypes {
+  readonly observed: ValkeyTypes['observed'];
+  readonly command: ValkeyTypes['command'];
+  readonly activities: ValkeyTypes['activities'];
+  readonly phase: ShardState;
+  readonly event: ShardEvent;
+}
+
+/** What one shard is to become, and within which limits. */
+export interface ShardOrder {
+  readonly shard: number;
+  readonly direction: 'upgrade' | 'rollback';
+  /** The tag that every node of the shard is to run with. */
+  readonly tag: string;
+  /** How many pods the shard has when nobody upgrades it. */
+  readonly pods: number;
+  /** The cluster as it was when the upgrade began: what changes in its spec meanwhile comes after it. */
+  readonly cluster: ValkeyClusterResource;
+  readonly limits: Pick<
+    ValkeyUpgradeSpec,
+    'podReadyTimeoutSeconds' | 'replicationSyncTimeoutSeconds' | 'stabilitySeconds'
+  >;
+  readonly status: ShardStatus;
+}
+
+/** What the workflow of one shard is started with. */
+export interface ShardInput extends OperationInput<ShardTypes> {
+  readonly order: ShardOrder;
+}
+
+/** What a shard tells the upgrade that it is a part of. */
+export interface ShardNews {
+  readonly shard: ShardStatus;
+  readonly steps: readonly StepProgress[];
+}
+
+export const SHARD_WORKFLOW = 'upgradeValkeyShard';

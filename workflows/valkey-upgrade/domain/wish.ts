@@ -1,0 +1,56 @@
+import type { ValkeyPlan } from '../../valkey-cluster/domain/commands.ts';
+import { API_GROUP } from '../../valkey-cluster/domain/names.ts';
+import type { ValkeyObservation } from '../../valkey-cluster/domain/observation.ts';
+import { failedAttempt, fromTagOf, isUnderWay, judgeUpgrades, phaseOf } from './judgement.ts';
+import { planRollback, planUpgrade, type UpgradeWish } from './plan.ts';
+import { DEFAULT_UPGRADE, strategyOf, tagFor, type ValkeyUpgradeSpec } from './resource.ts';
+
+/** The spec of the upgrade that a changed tag of the cluster stands for. */
+export const specForTag = (cluster: string, tag: string): ValkeyUpgradeSpec => ({
+  ...DEFAULT_UPGRADE,
+  clusterRef: { name: cluster },
+  targetVersion: tag,
+});
+
+/** On an upgrade: the tag of the cluster's spec that it was created for. */
+export const FOR_TAG_ANNOTATION = `${API_GROUP}/for-tag`;
+
+/** The name of that upgrade: one for each generation of the cluster. */
+export const nameForTag = ({ name, generation }: ValkeyObservation['cluster']): string =>
+  `${name}-g${generation}`;
+
+/** What the upgrade of a cluster is to do, whether a resource or a changed tag asks for it; null when nobody does. */
+export function wishOf(
+  observed: ValkeyObservation,
+): (UpgradeWish & { readonly spec: ValkeyUpgradeSpec }) | null {
+  const { active } = judgeUpgrades(observed);
+  const { name, spec: cluster, wantedTag } = observed.cluster;
+  if (active === null && (wantedTag === undefined || failedAttempt(observed) !== null)) return null;
+  const spec = active?.spec ?? specForTag(name, wantedTag ?? cluster.image.tag);
+  const from = fromTagOf(observed, active);
+  return {
+    spec,
+    from,
+    to: tagFor(spec.targetVersion, from),
+    masters: cluster.masters,
+    replicasPerMaster: cluster.replicasPerMaster,
+    strategy: strategyOf(spec, cluster.replicasPerMaster),
+    maxUnavailableShards: spec.maxUnavailableShards,
+  };
+}
+
+/** The plan of a cluster with its upgrades: whatever else is wanted comes first, unless an upgrade is under way. */
+export function planWithUpgrades(
+  observed: ValkeyObservation,
+  carriedOut: number | null,
+  base: ValkeyPlan,
+): ValkeyPlan {
+  if (carriedOut === null || observed.cluster.deleting) return base;
+  const wish = wishOf(observed);
+  if (wish === null) return base;
+  const { active } = judgeUpgrades(observed);
+  if (base.steps.length > 0 && (active === null || !isUnderWay(active))) return base;
+  return active !== null && phaseOf(active) === 'RollingBack'
+    ? planRollback(observed, wish)
+    : planUpgrade(observed, wish);
+}

@@ -1,0 +1,177 @@
+import { failure, failureOf } from '../../shared/failures.ts';
+import type { Failure } from '../../shared/failure-codes.ts';
+import type { OperationResult } from '../../shared/messages.ts';
+import { runOperation, type Operation } from '../../shared/operation.ts';
+import type { Json } from '../../shared/plan.ts';
+import type { OperationPort } from '../../shared/port.ts';
+import { operationPort } from '../../shared/temporal-port.ts';
+import { buildAccess, serversOf } from '../../valkey-cluster/domain/access.ts';
+import { masterOf } from '../../valkey-cluster/performers.ts';
+import type { ShardInput, ShardNews, ShardTypes } from '../contract.ts';
+import { isVersionOf, type ShardStatus } from '../domain/resource.ts';
+import { WORKING, type ShardState } from '../domain/shard-states.ts';
+import { within, type ShardRun } from '../limits.ts';
+import { applySet, awaitSync, shardPerformersOf } from '../performers.ts';
+import { shardLifecycle } from '../shard-lifecycle.ts';
+
+/** After a handover the nodes need a moment to agree, beside the time for which they must. */
+const UNREST_SECONDS = 60;
+
+/** One shard's part of an upgrade, or of the way back, told to the upgrade step by step. */
+export function runShard(
+  port: OperationPort<ShardTypes['activities']>,
+  input: ShardInput,
+): Promise<OperationResult> {
+  const notes = new ShardNotes(input.order.status);
+  const tell = (status: ShardState): Promise<void> => {
+    const news: ShardNews = { shard: { ...notes.status, status }, steps: notes.run?.progress.steps ?? [] };
+    return port.tellParent(news as unknown as Json);
+  };
+  const lifecycle = shardLifecycle(input, ({ phase }) => tell(phase));
+  return runOperation(port, lifecycle, upgradeShard(input, notes, tell), input);
+}
+
+/** The workflow of one shard. */
+export const upgradeValkeyShard = (input: ShardInput): Promise<OperationResult> =>
+  runShard(operationPort<ShardTypes['activities']>(input.tuning), input);
+
+/** What there is to say of a shard beside its state. */
+class ShardNotes {
+  status: ShardStatus;
+  run: ShardRun | null = null;
+
+  constructor(status: ShardStatus) {
+    const { error: _, ...rest } = status;
+    this.status = rest;
+  }
+
+  add(more: Partial<ShardStatus>): void {
+    this.status = { ...this.status, ...more };
+  }
+}
+
+const upgradeShard = (
+  { order }: ShardInput,
+  notes: ShardNotes,
+  tell: (status: ShardState) => Promise<void>,
+): Operation<ShardTypes> => ({
+  name: `${order.direction} of shard ${order.shard}`,
+  interruptible: [],
+
+  async run(run) {
+    notes.run = run;
+    if (WORKING.includes(run.phase)) run.reached('ShardInterrupted');
+    try {
+      await (order.direction === 'upgrade' ? goForward(run, order, notes) : goBack(run, order, notes));
+    } catch (error) {
+      const failed = failureOf(error);
+      if (failed !== null && failed.code !== 'Cancelled') {
+        notes.add({ error: failed.message });
+        run.reached(isFinal(failed) ? 'ShardFailed' : 'ShardInterrupted', failed.message);
+        // The run ends here, and what it has not said by then nobody hears.
+        await tell(run.phase);
+      }
+      throw error;
+    }
+  },
+});
+
+/** Whether a failure is the shard's, so that nothing is won by planning the same again. */
+export const isFinal = (failed: Failure): boolean =>
+  failed.code === 'ValkeyUpgradeFailed' || failed.class === 'permanent' || failed.class === 'validation';
+
+/** Replicas first, then the handover, and the old master last. */
+async function goForward(run: ShardRun, order: ShardInput['order'], notes: ShardNotes): Promise<void> {
+  const perform = performersOf(run, order, notes);
+  noteMaster(run, order, notes);
+  run.reached('ShardStarted', `shard ${order.shard}: replicas first`);
+  const { CreateShard, AwaitPods, MeetNode, AttachReplica, RestartPod, HandOver, Snapshot, RemoveReplica } =
+    perform;
+  await run.perform({ CreateShard, AwaitPods, MeetNode, AttachReplica, RestartPod, Snapshot });
+  run.reached('ReplicasUpgraded');
+  await awaitReplicas(run, order, notes);
+  run.reached('ReplicasInSync');
+  await run.perform({ HandOver });
+  run.reached('MasterHandedOver');
+  await awaitStability(run, order);
+  run.reached('ClusterStable');
+  await run.perform({ Snapshot, RestartPod, HandOver, RemoveReplica });
+  await letGoOfSnapshot(run, order);
+  await verifyVersion(run, order);
+  run.reached('OldMasterUpgraded', `shard ${order.shard} runs ${order.tag}`);
+}
+
+/** First a node of the old version leads again, then the others follow it. */
+async function goBack(run: ShardRun, order: ShardInput['order'], notes: ShardNotes): Promise<void> {
+  const perform = performersOf(run, order, notes);
+  const { CreateShard, AwaitPods, MeetNode, AttachReplica, RestartPod, HandOver, RemoveReplica } = perform;
+  run.reached('RollbackStarted', `shard ${order.shard} goes back to ${order.tag}`);
+  await run.perform({ CreateShard, HandOver });
+  run.reached('MasterHandedOver');
+  run.reached('ClusterStable');
+  await run.perform({ CreateShard, RemoveReplica, AwaitPods, MeetNode, AttachReplica, RestartPod, HandOver });
+  await awaitStability(run, order);
+  await verifyVersion(run, order);
+  run.reached('ShardRolledBack', `shard ${order.shard} runs ${order.tag} again`);
+}
+
+/** The performers, each telling the upgrade when its step begins and ends. */
+function performersOf(run: ShardRun, order: ShardInput['order'], notes: ShardNotes) {
+  const performers = shardPerformersOf(run, order, ({ to, why, gapMs }) => {
+    const longest = Math.max(notes.status.writeGapMs ?? 0, gapMs);
+    notes.add({ promotedReplica: to, promotedBecause: why, writeGapMs: longest });
+  });
+  const told = Object.entries(performers).map(([kind, perform]) => [
+    kind,
+    (step: Parameters<typeof perform>[0], summary: string) => {
+      run.tell(`${step.id} ${step.kind}: ${step.reason}`);
+      // The kind of the step chose its performer, which TypeScript cannot follow through the entries.
+      return (perform as (step: object, summary: string) => Promise<never>)(step, summary);
+    },
+  ]);
+  return Object.fromEntries(told) as typeof performers;
+}
+
+function noteMaster(run: ShardRun, { shard }: ShardInput['order'], notes: ShardNotes): void {
+  const master = masterOf(run.observed, shard);
+  notes.add({ masterNodeId: master.id, masterPod: master.pod });
+}
+
+/** All replicas must have what the master has before one of them takes over: by link and offset, not by their pods. */
+async function awaitReplicas(run: ShardRun, order: ShardInput['order'], notes: ShardNotes): Promise<void> {
+  const startedMs = run.port.nowMs();
+  notes.add({ syncStartedAt: isoTime(startedMs), syncElapsedSeconds: 0 });
+  const observed = await run.observe();
+  const master = masterOf(observed, order.shard);
+  const replicas = observed.nodes.filter((node) => node.masterId === master.id && node.ready);
+  await awaitSync(run, order, replicas, master, `replicas of shard ${order.shard} are in sync`);
+  notes.add({ syncElapsedSeconds: Math.round((run.port.nowMs() - startedMs) / 1000) });
+}
+
+async function awaitStability(run: ShardRun, { limits }: ShardInput['order']): Promise<void> {
+  const { cluster, pods } = await run.observe();
+  const servers = serversOf(pods.filter((pod) => pod.ready));
+  const { stabilitySeconds } = limits;
+  await within(run, UNREST_SECONDS + stabilitySeconds, 'a stable cluster', () =>
+    run.port
+      .wait(`the cluster is stable for ${stabilitySeconds} s`)
+      .awaitValkeyStability({ access: buildAccess(cluster), servers, stableSeconds: stabilitySeconds }),
+  );
+}
+
+/** Pods that start after the upgrade have nothing to put aside any more. */
+async function letGoOfSnapshot(run: ShardRun, order: ShardInput['order']): Promise<void> {
+  if (run.input.plan.steps.every((step) => step.kind !== 'Snapshot')) return;
+  await applySet(run, order, order.pods, `shard ${order.shard} keeps no further snapshots`, false);
+}
+
+/** What the servers say of themselves counts, not what their pods were made with. */
+async function verifyVersion(run: ShardRun, { shard, tag }: ShardInput['order']): Promise<void> {
+  const { nodes } = await run.observe();
+  const wrong = nodes.find((node) => node.shard === shard && !isVersionOf(node.version, tag));
+  if (wrong !== undefined)
+    throw failure('ValkeyUpgradeFailed', `${wrong.pod} says that it runs ${wrong.version}, not ${tag}`);
+}
+
+/** A time as Kubernetes writes it, in whole seconds. */
+const isoTime = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;

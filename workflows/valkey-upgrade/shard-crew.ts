@@ -1,0 +1,125 @@
+import { failureOf } from '../shared/failures.ts';
+import type { OperationResult, StepProgress } from '../shared/messages.ts';
+import type { OperationRun } from '../shared/operation.ts';
+import type { Facts, Json, PlanEnvelope } from '../shared/plan.ts';
+import type { Child } from '../shared/port.ts';
+import { KIND, type ValkeyTypes } from '../valkey-cluster/contract.ts';
+import type { ValkeyCommand, ValkeyStep } from '../valkey-cluster/domain/commands.ts';
+import { SHARD_WORKFLOW, type ShardInput, type ShardNews, type ShardOrder } from './contract.ts';
+
+type Run = OperationRun<ValkeyTypes>;
+
+/** The workflow of one shard, as far as it has come. */
+interface Hand {
+  readonly child: Child;
+  steps: readonly StepProgress[];
+  end: { readonly result: OperationResult } | { readonly error: unknown } | null;
+}
+
+/** The workflows of the shards: started when their first step is due, told what people want, and heard. */
+export class ShardCrew {
+  readonly #run: Run;
+  readonly #order: (shard: number) => ShardOrder;
+  readonly #hands = new Map<number, Hand>();
+
+  constructor(run: Run, order: (shard: number) => ShardOrder, heard: (news: ShardNews) => void) {
+    this.#run = run;
+    this.#order = order;
+    run.port.hear((news) => {
+      // Only our own children tell, in the words of their contract.
+      const told = news as unknown as ShardNews;
+      const hand = this.#hands.get(told.shard.shardIndex);
+      if (hand !== undefined) hand.steps = told.steps;
+      heard(told);
+    });
+  }
+
+  /** Waits until a step was performed by the workflow of its shard; gives what was measured. */
+  async follow(step: ValkeyStep, before: () => Promise<void>): Promise<Facts> {
+    const shard = shardOf(step);
+    const own = this.#run.input.plan.steps.filter((one) => shardOf(one) === shard);
+    if (!this.#hands.has(shard)) await before();
+    const hand = this.#hands.get(shard) ?? (await this.#start(shard, own));
+    const isLast = own.at(-1)?.id === step.id;
+    const done = (): StepProgress | undefined =>
+      hand.steps.find((one) => one.id === step.id && one.state === 'done');
+    await this.#run.port.until(() => hand.end !== null || (!isLast && done() !== undefined), {
+      summary: `${step.id} ${step.kind} of shard ${shard}`,
+    });
+    if (hand.end !== null) await this.#judge(hand);
+    return done()?.facts ?? {};
+  }
+
+  /** A shard that was stopped ends the upgrade where it stands; one that failed, by its failure. */
+  async #judge({ end }: Hand): Promise<void> {
+    if (end === null) return;
+    if ('error' in end) throw end.error;
+    if (end.result.outcome === 'done') return;
+    await this.#run.safePoint();
+    throw new Error(`a shard ended as ${end.result.outcome}: ${end.result.message}`);
+  }
+
+  async #start(shard: number, steps: readonly ValkeyStep[]): Promise<Hand> {
+    const { port, input, ref, served, phase, observed } = this.#run;
+    const order = this.#order(shard);
+    const plan: PlanEnvelope<ValkeyCommand> = { ...input.plan, steps, blocked: [], unknown: [] };
+    const shardInput: ShardInput = {
+      ref,
+      served,
+      plan,
+      phase: order.status.status,
+      observed,
+      carriedOut: input.carriedOut,
+      order,
+      ...(input.tuning === undefined ? {} : { tuning: input.tuning }),
+    };
+    const child = await port.startChild({
+      workflowType: SHARD_WORKFLOW,
+      workflowId: `${port.workflowId}/shard-${shard}`,
+      summary: `${order.direction} shard ${shard} to ${order.tag}`,
+      input: shardInput as unknown as Json,
+      indexed: { kind: KIND, ref, phase, operation: `${order.direction}-shard` },
+    });
+    const hand: Hand = { child, steps: [], end: null };
+    this.#hands.set(shard, hand);
+    child.result().then(
+      // The result is the runner's own, typed where it is built.
+      (result) => void (hand.end = { result: result as OperationResult }),
+      (error: unknown) => void (hand.end = { error }),
+    );
+    void this.#supervise(hand);
+    return hand;
+  }
+
+  /** Hands on what people and newer wishes want of the upgrade, until the shard has ended. */
+  async #supervise(hand: Hand): Promise<void> {
+    const { port } = this.#run;
+    const wanted = (): { readonly stop: string | null; readonly hold: string | null } => {
+      const { stopping, waiting } = this.#run.progress;
+      return { stop: stopping, hold: waiting };
+    };
+    let told: ReturnType<typeof wanted> = { stop: null, hold: null };
+    const differs = (): boolean => wanted().stop !== told.stop || wanted().hold !== told.hold;
+    try {
+      while (hand.end === null) {
+        await port.until(() => hand.end !== null || differs(), { summary: 'the shard is worked on' });
+        if (hand.end !== null) return;
+        const now = wanted();
+        if (now.stop !== null && told.stop === null)
+          await hand.child.stop({ why: 'superseded', reason: now.stop });
+        if (now.hold !== told.hold)
+          await (now.hold === null ? hand.child.release() : hand.child.hold(now.hold));
+        told = now;
+      }
+    } catch (error) {
+      // A cancellation of the whole upgrade reaches the shard by itself.
+      if (failureOf(error)?.code !== 'Cancelled') throw error;
+    }
+  }
+}
+
+/** The shard that a step belongs to; -1 for one of the whole cluster. */
+export function shardOf(step: ValkeyStep): number {
+  if ('shard' in step) return step.shard ?? -1;
+  return 'shards' in step ? (step.shards[0] ?? -1) : -1;
+}

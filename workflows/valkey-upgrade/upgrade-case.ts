@@ -1,0 +1,197 @@
+import { failure } from '../shared/failures.ts';
+import type { ValkeyObservation } from '../valkey-cluster/domain/observation.ts';
+import { API_VERSION } from '../valkey-cluster/domain/names.ts';
+import { viewShards } from '../valkey-cluster/domain/topology.ts';
+import { identityOf, type ValkeyRun } from '../valkey-cluster/performers.ts';
+import type { ShardOrder } from './contract.ts';
+import { judgeUpgrades } from './domain/judgement.ts';
+import type { UpgradeWish } from './domain/plan.ts';
+import {
+  readsDataOf,
+  UPGRADE_KIND,
+  type ShardStatus,
+  type ValkeyUpgradeResource,
+} from './domain/resource.ts';
+import { recordOf } from './domain/record.ts';
+import { recordWaiting } from './domain/waiting.ts';
+import { FOR_TAG_ANNOTATION, nameForTag, specForTag, wishOf } from './domain/wish.ts';
+import { shardOf } from './shard-crew.ts';
+import { UpgradeLog, writeUpgrade } from './upgrade-log.ts';
+
+/** One upgrade under way: what it wants, what is told of it, and how it ends. */
+export class UpgradeCase {
+  readonly direction: 'upgrade' | 'rollback';
+  readonly wish: UpgradeWish;
+  readonly log: UpgradeLog;
+  readonly #upgrade: ValkeyUpgradeResource;
+  #begun = 0;
+
+  constructor(
+    run: ValkeyRun,
+    direction: 'upgrade' | 'rollback',
+    upgrade: ValkeyUpgradeResource,
+    wish: UpgradeWish,
+  ) {
+    this.direction = direction;
+    this.wish = wish;
+    this.#upgrade = upgrade;
+    this.log = new UpgradeLog(run.port, upgrade, recordOf(upgrade));
+  }
+
+  /** The tag that every node is to run with when this has ended. */
+  get tag(): string {
+    return this.direction === 'upgrade' ? this.wish.to : this.wish.from;
+  }
+
+  get rollbackOnFailure(): boolean {
+    return this.#upgrade.spec.rollbackOnFailure;
+  }
+
+  /** How long to watch before the next shard; not before the first one. */
+  bakeMs(): number {
+    this.#begun += 1;
+    return this.#begun === 1 || this.direction === 'rollback' ? 0 : this.#upgrade.spec.bakeSeconds * 1000;
+  }
+
+  /** Enters the phase in which the cluster is changed. */
+  begin(run: ValkeyRun): void {
+    const { log, wish } = this;
+    if (this.direction === 'rollback') {
+      log.reached('RollbackStarted');
+      return;
+    }
+    if (log.record.phase === 'Pending') log.reached('UpgradeAccepted');
+    log.reached('PreChecksPassed', {
+      fromTag: wish.from,
+      strategy: wish.strategy,
+      startedAt: log.record.startedAt ?? isoTime(run.port.nowMs()),
+      shards: this.#statuses(run),
+      rollbackPossibleUntil: this.#lastWayBack(run),
+    });
+  }
+
+  orderFor(run: ValkeyRun, shard: number): ShardOrder {
+    const { spec } = this.#upgrade;
+    return {
+      shard,
+      direction: this.direction,
+      tag: this.tag,
+      pods: 1 + this.wish.replicasPerMaster,
+      cluster: run.input.observed.cluster,
+      limits: {
+        podReadyTimeoutSeconds: spec.podReadyTimeoutSeconds,
+        replicationSyncTimeoutSeconds: spec.replicationSyncTimeoutSeconds,
+        stabilitySeconds: spec.stabilitySeconds,
+      },
+      status: this.#statusOf(shard),
+    };
+  }
+
+  /** Says on every upgrade that can not be carried out beside this one that it is not. */
+  async refuseOthers(run: ValkeyRun): Promise<void> {
+    const { observed } = run;
+    const operation = { name: this.direction };
+    const news = {
+      observed,
+      reason: 'OperationRunning',
+      message: '',
+      operation,
+      blocked: null,
+      failure: null,
+    };
+    for (const { upgrade, record } of recordWaiting(news)) await writeUpgrade(run.port, upgrade, record);
+    const { active } = judgeUpgrades(observed);
+    if (active?.uid === this.#upgrade.uid || (active === null && this.#upgrade.uid === '')) return;
+    throw failure('ResourceGone', `the upgrade ${this.#upgrade.name} is gone`);
+  }
+
+  /** Writes the version into the cluster's spec, unless somebody wants another by now, and says that all is done. */
+  async complete(run: ValkeyRun): Promise<void> {
+    const { wish, log } = this;
+    const completedAt = isoTime(run.port.nowMs());
+    if (this.direction === 'rollback') {
+      log.reached('ShardsRolledBack', { completedAt });
+      return;
+    }
+    if (this.#upgrade.automatic !== true) {
+      await run.port.act(`spec.image.tag: ${wish.to}`).setKubernetesField({
+        resource: identityOf(run.observed),
+        path: ['spec', 'image', 'tag'],
+        from: wish.from,
+        to: wish.to,
+      });
+    }
+    log.reached('ShardsUpgraded', { completedAt, errorMessage: null });
+  }
+
+  fail(run: ValkeyRun, errorMessage: string): void {
+    const completedAt = isoTime(run.port.nowMs());
+    this.log.reached('ShardFailed', { errorMessage, message: errorMessage, completedAt });
+  }
+
+  #statuses(run: ValkeyRun): readonly ShardStatus[] {
+    const touched = new Set(run.input.plan.steps.map(shardOf));
+    return viewShards(run.observed).map(({ shard, master }) => {
+      const known = this.#statusOf(shard);
+      const skipped = !touched.has(shard) && known.status === 'Pending';
+      return {
+        ...known,
+        ...(master === null ? {} : { masterNodeId: master.id, masterPod: master.pod }),
+        ...(skipped ? { status: 'Skipped' as const } : {}),
+      };
+    });
+  }
+
+  #statusOf(shard: number): ShardStatus {
+    const known = this.log.record.shards.find((one) => one.shardIndex === shard);
+    return known ?? { shardIndex: shard, status: 'Pending' };
+  }
+
+  #lastWayBack(run: ValkeyRun): string {
+    if (readsDataOf(this.wish.from, this.wish.to)) return 'it has ended';
+    const step = run.input.plan.steps.find((one) => one.irreversible);
+    if (step === undefined) return 'now: no node of the old version is left in some shard';
+    return `step ${step.id} begins: ${step.reason}`;
+  }
+}
+
+/** Finds the upgrade that is to be carried out; one that only a changed tag asks for is created, so that it can be seen. */
+export async function openUpgrade(run: ValkeyRun, direction: 'upgrade' | 'rollback'): Promise<UpgradeCase> {
+  let { active } = judgeUpgrades(run.observed);
+  if (active === null) {
+    await createForTag(run, run.observed);
+    ({ active } = judgeUpgrades(await run.observe()));
+  }
+  const wish = wishOf(run.observed);
+  if (active === null || wish === null) throw failure('ResourceGone', 'the upgrade is gone');
+  const opened = new UpgradeCase(run, direction, active, wish);
+  opened.begin(run);
+  return opened;
+}
+
+async function createForTag(run: ValkeyRun, observed: ValkeyObservation): Promise<void> {
+  const { cluster } = observed;
+  const tag = cluster.wantedTag;
+  if (tag === undefined) throw failure('ResourceGone', 'the upgrade is gone');
+  const { clusterRef, targetVersion } = specForTag(cluster.name, tag);
+  await run.port.act(`an upgrade for spec.image.tag ${tag}`).applyKubernetesObjects({
+    owner: identityOf(observed),
+    manager: 'keelson',
+    objects: [
+      {
+        apiVersion: API_VERSION,
+        kind: UPGRADE_KIND,
+        metadata: {
+          name: nameForTag(cluster),
+          namespace: cluster.namespace,
+          annotations: { [FOR_TAG_ANNOTATION]: tag },
+        },
+        spec: { clusterRef, targetVersion },
+      },
+    ],
+    known: {},
+  });
+}
+
+/** A time as Kubernetes writes it, in whole seconds. */
+const isoTime = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
