@@ -159,12 +159,6 @@ export const FAILURES = {
     remedy:
       'Nothing, where the upgrade rolls back or goes on by itself: its conditions say which. Otherwise correct what the message names and create another upgrade.',
   },
-  ValkeyUpgradeFailed: {
-    class: 'stale',
-    meaning: 'A shard could not be brought to the version that an upgrade asks for.',
-    remedy:
-      'Nothing, where the upgrade rolls back or goes on by itself: its conditions say which. Otherwise correct what the message names and create another upgrade.',
-  },
   ValkeyDataLost: {
     class: 'permanent',
     meaning:
