@@ -85,6 +85,7 @@ export async function runWorker(config: WorkerConfig, parts: WorkerParts = {}): 
     });
     if (stopped.aborted) worker.shutdown();
     logger.info({ taskQueue: config.KEELSON_TASK_QUEUE, namespace: temporal.namespace }, 'ready for work');
+    tellVersion(config, logger);
     await worker.run();
     await temporal.connection.close();
     logger.info('stopped');
@@ -123,6 +124,14 @@ function optionsOf(config: WorkerConfig): Omit<WorkerOptions, 'connection'> {
           },
         }),
   };
+}
+
+/** A version that nobody made current gets no work, and nothing else would say why. */
+function tellVersion(config: WorkerConfig, logger: { info(fields: object, text: string): void }): void {
+  const { TEMPORAL_DEPLOYMENT_NAME: deployment, TEMPORAL_WORKER_BUILD_ID: build } = config;
+  if (config.KEELSON_WORKER_VERSIONING === 'off' || build === undefined) return;
+  const remedy = `temporal worker deployment set-current-version --deployment-name ${deployment} --build-id ${build}`;
+  logger.info({ deployment, build, remedy }, 'work comes once this version is the current one');
 }
 
 /** The first signal lets running activities end; the second ends the process where it stands. */

@@ -90,6 +90,7 @@ describe('`temporal workflow start` with one JSON object, where no trigger servi
     expect(plan).toContain('"operation":"none"');
     expect(pause).toContain('a running operation holds at its next safe point');
     expect(resume).toContain('resumed');
+    expect((await run('list', '-n', world.namespace)).out).toContain(world.entityId);
   });
 
   it.each([

@@ -1,11 +1,11 @@
-import { mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { DefaultLogger } from '@temporalio/worker';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startTestStack, type StackHandle } from '../../../deploy/local/testing.ts';
-import { prepareBundle } from '../../../worker/bundle.ts';
 import type { EntityStatus } from '../../../workflows/shared/messages.ts';
 import { ClusterWorld } from '../../valkey/cluster-world.ts';
 import { wrongWith } from '../../valkey/server-view.ts';
@@ -15,6 +15,7 @@ import { runTyped } from './temporal-program.ts';
 
 /** A cluster without worker and trigger service: the workers are the test's own. */
 const PARTS = ['kube-controller-manager', 'kube-scheduler', 'temporal', 'nodes', 'provisioner'];
+const BUILDER = fileURLToPath(new URL('../../../worker/build-bundle.ts', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('../../../worker/main.ts', import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), 'keelson-versions-'));
 const bundle = join(directory, 'workflows.js');
@@ -22,8 +23,7 @@ const bundle = join(directory, 'workflows.js');
 let stack: StackHandle & { stop(): Promise<void> };
 beforeAll(async () => {
   stack = await startTestStack({ onlyParts: PARTS });
-  const built = await prepareBundle(new DefaultLogger('ERROR'), { cacheDirectory: directory });
-  renameSync(built, bundle);
+  await promisify(execFile)(process.execPath, [BUILDER, bundle]);
 });
 afterAll(async () => {
   await stack.stop();
@@ -64,7 +64,8 @@ it('finishes under the next version of the worker, from a prebuilt bundle, the o
   expect(await versionOf(world, workflowId)).toBe('one');
 
   await using two = startVersion('two');
-  await two.awaitLine('ready for work');
+  const { remedy } = await two.awaitLine('work comes once this version is the current one');
+  expect(remedy).toContain('--deployment-name keelson --build-id two');
   await makeCurrent(world, 'two');
   one.signal('SIGTERM');
   expect(await one.exit()).toBe(0);
