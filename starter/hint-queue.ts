@@ -35,6 +35,7 @@ export class HintQueue<T> {
   #flying = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #failuresInARow = 0;
+  #awaySinceMs: number | null = null;
   #closedUntilMs = 0;
   #stopped = false;
 
@@ -52,6 +53,16 @@ export class HintQueue<T> {
   /** Whether the last attempts showed Temporal to be away. */
   get away(): boolean {
     return this.#failuresInARow > 0;
+  }
+
+  /** For how long it has been away. */
+  get awayMs(): number {
+    return this.#awaySinceMs === null ? 0 : Date.now() - this.#awaySinceMs;
+  }
+
+  /** What is urgent and has not arrived yet. */
+  get urgent(): readonly T[] {
+    return this.#schedule.urgent;
   }
 
   offer(key: string, offer: Offer<T>): void {
@@ -109,11 +120,13 @@ export class HintQueue<T> {
     try {
       await this.#options.deliver(key, payload);
       this.#failuresInARow = 0;
+      this.#awaySinceMs = null;
       this.#schedule.sent(key, Date.now());
     } catch (error) {
       const failure = this.#options.classify(error);
       if (failure === 'away') {
         this.#failuresInARow += 1;
+        this.#awaySinceMs ??= Date.now();
         this.#closedUntilMs = Date.now() + backOffMs(this.#backOff, this.#failuresInARow, Math.random());
         this.#schedule.failed(key, () => this.#closedUntilMs);
       } else {

@@ -103,6 +103,12 @@ export class HintSchedule<T> {
     }
   }
 
+  /** What is urgent and has not arrived yet. */
+  get urgent(): readonly T[] {
+    const waiting = [...this.#lines.values()].flatMap((line) => [...line.flying, ...line.pending]);
+    return waiting.filter((offer) => offer.urgent).map((offer) => offer.payload);
+  }
+
   get pending(): number {
     let count = 0;
     for (const line of this.#lines.values()) count += line.pending.length + line.flying.length;

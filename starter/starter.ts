@@ -32,6 +32,7 @@ export interface StarterOptions {
     Partial<Pick<LeaderElectionOptions, 'leaseMs' | 'renewDeadlineMs' | 'everyMs'>>;
   readonly times?: InformerTimes;
   readonly pace?: HintPace;
+  readonly awayReportMs?: number;
   readonly delivery?: HintDeliveryOptions;
   readonly parkedEveryMs?: number;
 }
@@ -70,6 +71,7 @@ export class Starter {
       existence: (watch, owner) => this.#existence(watch, owner),
       ...(options.delivery === undefined ? {} : { delivery: options.delivery }),
       ...(options.pace === undefined ? {} : { pace: options.pace }),
+      ...(options.awayReportMs === undefined ? {} : { awayReportMs: options.awayReportMs }),
     });
     this.#watched = options.watches.flatMap((watch) => this.#watchLifecycle(watch));
   }

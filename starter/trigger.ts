@@ -13,7 +13,7 @@ import type { StarterMetrics } from './metrics.ts';
 import { applyCondition, recordEvent } from './resource-report.ts';
 import { hintOf } from './sighting.ts';
 import type { Sighting } from './sighting.ts';
-import { classifyDelivery } from './temporal-errors.ts';
+import { classifyDelivery, grpcCodeOf } from './temporal-errors.ts';
 import { decideTrigger } from './trigger-decision.ts';
 import type { Delivery, Existence, Role } from './trigger-decision.ts';
 import { FINALIZER } from './watch-definition.ts';
@@ -45,7 +45,14 @@ export interface TriggerOptions {
   readonly existence: (watch: LifecycleWatch, owner: ResourceRef) => Existence;
   readonly delivery?: HintDeliveryOptions;
   readonly pace?: HintPace;
+  /** For how long the engine may be away before the resources that wait for it say so. */
+  readonly awayReportMs?: number;
 }
+
+const AWAY_REPORT_MS = 30_000;
+const AWAY_REPORTS_AT_ONCE = 20;
+const ENGINE_AWAY =
+  'Temporal does not answer, so that this change waits. It is tried again all the time, and carried out when Temporal is back.';
 
 /** Turns changes into hints, and what cannot become one into a condition on the resource. */
 export class Trigger {
@@ -65,6 +72,7 @@ export class Trigger {
         options.metrics.hints.inc({ lifecycle: parcel.source.watch.lifecycle, outcome: failure });
         options.metrics.pending.set(this.#queue.pending);
         options.log.warn({ workflowId: key, err: error, failure }, 'hint not delivered, will be tried again');
+        if (failure === 'away' && grpcCodeOf(error) !== null) this.#reportEngineAway();
         if (failure !== 'refused' || parcel.source.role === 'part') return;
         this.#refused.add(parcel.sighting.uid);
         this.#report(parcel.source, parcel.sighting, 'HintRefused', refusalMessage(key, error));
@@ -140,6 +148,19 @@ export class Trigger {
     metrics.pending.set(this.#queue.pending);
     log.info({ workflowId: key, hint, delivery: parcel.delivery }, 'hint delivered');
     if (this.#refused.delete(sighting.uid)) this.#withdraw(source, sighting);
+  }
+
+  /** Says on resources whose change waits that the engine is away; a few at a time, for the API server's sake. */
+  #reportEngineAway(): void {
+    if (this.#queue.awayMs < (this.#options.awayReportMs ?? AWAY_REPORT_MS)) return;
+    const untold = this.#queue.urgent.filter(
+      ({ source, sighting, delivery }) =>
+        source.role !== 'part' && delivery !== 'signal' && !this.#refused.has(sighting.uid),
+    );
+    for (const { source, sighting } of untold.slice(0, AWAY_REPORTS_AT_ONCE)) {
+      this.#refused.add(sighting.uid);
+      this.#report(source, sighting, 'EngineAway', ENGINE_AWAY);
+    }
   }
 
   #keyOf(source: Source, sighting: Sighting): string {

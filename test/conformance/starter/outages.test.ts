@@ -46,7 +46,7 @@ describe('a watch that silently stops', () => {
 });
 
 describe('while Temporal is away', () => {
-  it('one hint for each resource waits, the newest, and all arrive when it is back', async () => {
+  it('one hint for each resource waits, the newest, which says so, and all arrive when it is back', async () => {
     await settle('before-outage');
     await stage.temporalWire.cut();
     const names = Array.from({ length: 10 }, (_, at) => `outage-${at}`);
@@ -58,9 +58,15 @@ describe('while Temporal is away', () => {
       .poll(() => counted('keelson_starter_hints_total', 'outcome="away"'), WITHIN)
       .toBeGreaterThan(0);
     await expect.poll(() => counted('keelson_starter_hints_pending', ''), WITHIN).toBe(names.length);
-    await stage.temporalWire.mend();
     for (const name of names)
+      await expect
+        .poll(() => stage.lamps.condition(name, 'Accepted'), WITHIN)
+        .toMatchObject({ status: 'False', reason: 'EngineAway' });
+    await stage.temporalWire.mend();
+    for (const name of names) {
       await expect.poll(async () => (await stage.generations(name)).at(-1), WITHIN).toBe(2);
+      await expect.poll(() => stage.lamps.condition(name, 'Accepted'), WITHIN).toBeNull();
+    }
   });
 });
 

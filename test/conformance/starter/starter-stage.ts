@@ -13,7 +13,7 @@ import { readServers } from './servers.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
 /** Everything in seconds where service has minutes, so that a test can live to see it. */
-const QUICK: Pick<StarterOptions, 'times' | 'pace' | 'parkedEveryMs'> = {
+const QUICK: Pick<StarterOptions, 'times' | 'pace' | 'parkedEveryMs' | 'awayReportMs'> = {
   times: {
     resyncMs: 600_000,
     requestMs: 3_000,
@@ -22,6 +22,7 @@ const QUICK: Pick<StarterOptions, 'times' | 'pace' | 'parkedEveryMs'> = {
     backOff: { firstMs: 100, limitMs: 500 },
   },
   pace: { gapMs: 1_000, calmGapMs: 6_000 },
+  awayReportMs: 500,
   parkedEveryMs: 500,
 };
 
