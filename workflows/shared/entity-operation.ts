@@ -1,3 +1,4 @@
+import type { Approved } from './approvals.ts';
 import type { EntityDesk } from './entity-desk.ts';
 import type { EntityState, Seen } from './entity-state.ts';
 import type { Failure } from './failure-codes.ts';
@@ -45,13 +46,19 @@ export type OperationEnd = ({ readonly result: OperationResult } | { readonly er
   readonly cancelAsked: string | null;
 };
 
+/** What people want of a running operation, as the entity remembers it. */
+interface Wanted {
+  paused(): { readonly reason: string } | null;
+  approved(): Approved | null;
+}
+
 /** Waits for an operation's end, handing on what people and newer wishes want of it meanwhile. */
 export function superviseOperation(
   port: EntityPort<object>,
   desk: EntityDesk,
   child: Child,
   served: Served,
-  paused: () => { readonly reason: string } | null,
+  { paused, approved }: Wanted,
 ): Promise<OperationEnd> {
   // An entity that is cancelled from outside has its operation cancelled with it, and waits until that has undone its work.
   return port.shielded(async () => {
@@ -63,13 +70,15 @@ export function superviseOperation(
     );
     let told: Stop['why'] | null = null;
     let held = false;
+    let agreed = approved();
     const wanted = (): Stop | null => {
       const stop = desk.stopWanted(served);
       // A person's cancellation goes further than a newer wish, and nothing goes further than that.
       return stop === null || told === 'cancelled' || told === stop.why ? null : stop;
     };
     for (;;) {
-      await port.until(() => end !== null || wanted() !== null || (paused() !== null) !== held, {
+      const changed = (): boolean => (paused() !== null) !== held || approved() !== agreed;
+      await port.until(() => end !== null || wanted() !== null || changed(), {
         summary: 'the operation runs',
       });
       if (end !== null) return { ...(end as { readonly error: unknown }), cancelAsked: desk.cancelAsked };
@@ -82,6 +91,11 @@ export function superviseOperation(
       if ((hold !== null) !== held) {
         held = hold !== null;
         await (hold === null ? child.release() : child.hold(hold.reason));
+      }
+      const yes = approved();
+      if (yes !== agreed) {
+        agreed = yes;
+        if (yes !== null) await child.tell({ approvedBy: yes.by });
       }
     }
   });

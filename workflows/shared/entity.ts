@@ -241,13 +241,10 @@ class Entity<T extends LifecycleTypes> {
     this.#state.remember({ turns: turn, declined: null });
     const { workflowId } = start;
     this.#desk.operates({ name: seen.plan.operation, workflowId, startedAtMs: this.#port.nowMs() });
-    const end = await superviseOperation(
-      this.#port,
-      this.#desk,
-      child,
-      served,
-      () => this.#state.carried.paused,
-    );
+    const end = await superviseOperation(this.#port, this.#desk, child, served, {
+      paused: () => this.#state.carried.paused,
+      approved: () => this.#state.carried.approved,
+    });
     this.#desk.operates(null);
     await this.#conclude(seen, end);
   }

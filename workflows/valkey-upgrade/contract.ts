@@ -30,6 +30,8 @@ export interface ShardOrder {
     'podReadyTimeoutSeconds' | 'replicationSyncTimeoutSeconds' | 'stabilitySeconds'
   >;
   readonly status: ShardStatus;
+  /** The step before which a person must agree, when nobody has yet. */
+  readonly gate: 'HandOver' | 'irreversible' | null;
 }
 
 /** What the workflow of one shard is started with. */
@@ -37,10 +39,21 @@ export interface ShardInput extends OperationInput<ShardTypes> {
   readonly order: ShardOrder;
 }
 
+/** What an upgrade is told by its cluster's workflow, and tells its shards: that a person agrees. */
+export interface Agreement {
+  readonly approvedBy: string;
+}
+
+/** Whether what was told is an agreement. */
+export const isAgreement = (news: unknown): news is Agreement =>
+  typeof news === 'object' && news !== null && 'approvedBy' in news;
+
 /** What a shard tells the upgrade that it is a part of. */
 export interface ShardNews {
   readonly shard: ShardStatus;
   readonly steps: readonly StepProgress[];
+  /** What it waits for a person to agree to, when it does. */
+  readonly awaits: string | null;
 }
 
 export const SHARD_WORKFLOW = 'upgradeValkeyShard';

@@ -5,7 +5,14 @@ import type { Facts, Json, PlanEnvelope } from '../shared/plan.ts';
 import type { Child } from '../shared/port.ts';
 import { KIND, type ValkeyTypes } from '../valkey-cluster/contract.ts';
 import type { ValkeyCommand, ValkeyStep } from '../valkey-cluster/domain/commands.ts';
-import { SHARD_WORKFLOW, type ShardInput, type ShardNews, type ShardOrder } from './contract.ts';
+import {
+  isAgreement,
+  SHARD_WORKFLOW,
+  type Agreement,
+  type ShardInput,
+  type ShardNews,
+  type ShardOrder,
+} from './contract.ts';
 
 type Run = OperationRun<ValkeyTypes>;
 
@@ -22,11 +29,18 @@ export class ShardCrew {
   readonly #order: (shard: number) => ShardOrder;
   readonly #hands = new Map<number, Hand>();
 
-  constructor(run: Run, order: (shard: number) => ShardOrder, heard: (news: ShardNews) => void) {
+  constructor(run: Run, order: (shard: number) => ShardOrder, heard: (news: ShardNews | Agreement) => void) {
     this.#run = run;
     this.#order = order;
     run.port.hear((news) => {
-      // Only our own children tell, in the words of their contract.
+      if (isAgreement(news)) {
+        heard(news);
+        // Shards that wait for it hear it; to the others it is nothing new.
+        for (const hand of this.#hands.values())
+          if (hand.end === null) void hand.child.tell(news);
+        return;
+      }
+      // Otherwise only our own children tell, in the words of their contract.
       const told = news as unknown as ShardNews;
       const hand = this.#hands.get(told.shard.shardIndex);
       if (hand !== undefined) hand.steps = told.steps;

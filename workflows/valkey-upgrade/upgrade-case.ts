@@ -3,7 +3,8 @@ import type { ValkeyObservation } from '../valkey-cluster/domain/observation.ts'
 import { API_VERSION } from '../valkey-cluster/domain/names.ts';
 import { viewShards } from '../valkey-cluster/domain/topology.ts';
 import { identityOf, type ValkeyRun } from '../valkey-cluster/performers.ts';
-import type { ShardOrder } from './contract.ts';
+import { LIFECYCLE } from '../valkey-cluster/contract.ts';
+import { isAgreement, type Agreement, type ShardNews, type ShardOrder } from './contract.ts';
 import { judgeUpgrades } from './domain/judgement.ts';
 import type { UpgradeWish } from './domain/plan.ts';
 import {
@@ -25,6 +26,7 @@ export class UpgradeCase {
   readonly log: UpgradeLog;
   readonly #upgrade: ValkeyUpgradeResource;
   #begun = 0;
+  #agreed = 0;
 
   constructor(
     run: ValkeyRun,
@@ -84,7 +86,43 @@ export class UpgradeCase {
         stabilitySeconds: spec.stabilitySeconds,
       },
       status: this.#statusOf(shard),
+      gate: this.#gate(),
     };
+  }
+
+  /** Takes in what a shard says of itself, or that a person agrees. */
+  hear(run: ValkeyRun, news: ShardNews | Agreement): void {
+    if (isAgreement(news)) {
+      this.#agreed += 1;
+      this.log.note({ reason: this.log.record.phase, message: `approved by ${news.approvedBy}` });
+      return;
+    }
+    this.log.shard(news.shard);
+    if (news.awaits !== null) this.#ask(run, news.awaits);
+  }
+
+  /** Where every shard is asked for, nothing of the next one is touched before. */
+  async awaitApproval(run: ValkeyRun): Promise<void> {
+    if (this.direction === 'rollback' || this.#upgrade.spec.approval !== 'EachShard') return;
+    const wanted = this.#begun;
+    if (this.#agreed >= wanted) return;
+    this.#ask(run, `shard number ${wanted} of this upgrade`);
+    const summary = `approval of the next shard`;
+    await run.port.until(() => this.#agreed >= wanted || run.progress.stopping !== null, { summary });
+    await run.safePoint();
+  }
+
+  #ask(run: ValkeyRun, what: string): void {
+    const message = `waits for approval of ${what}: keelson approve ${LIFECYCLE}/${run.ref.namespace}/${run.ref.name} --hash ${run.input.plan.hash}`;
+    this.log.note({ reason: 'AwaitingApproval', message });
+    run.tell(message);
+  }
+
+  #gate(): ShardOrder['gate'] {
+    if (this.direction === 'rollback' || this.#agreed > 0) return null;
+    const { approval } = this.#upgrade.spec;
+    if (approval === 'BeforeFirstFailover') return 'HandOver';
+    return approval === 'PointOfNoReturn' ? 'irreversible' : null;
   }
 
   /** Says on every upgrade that can not be carried out beside this one that it is not. */

@@ -150,6 +150,24 @@ describe('an upgrade', () => {
     await ends(paused, 'Completed');
   });
 
+  it.each([
+    ['BeforeFirstFailover', '9.0.0', 'FailingOver', 1],
+    ['PointOfNoReturn', '8.1.8', 'UpgradingOldMaster', 1],
+    ['EachShard', '9.0.0', 'Pending', 3],
+  ] as const)('asks a person: %s', async (approval, from, state, times) => {
+    const { engine, upgrade, until, ends } = await running(image(from));
+    const asking = upgrade('to-9.1.2', '9.1.2', { approval });
+    for (let at = 0; at < times; at += 1) {
+      await until('it asks', () => asking.conditions.some(({ reason }) => reason === 'AwaitingApproval'));
+      await engine.until(() => false, 600_000);
+      expect(asking.status?.shardStatuses[at]?.status).toBe(state);
+      const { hash } = engine.query(ID, 'plan') as { readonly hash: string };
+      await engine.update(ID, 'approve', { hash, by: 'ann', reason: 'looked at it' });
+      await until('it goes on', () => asking.conditions.every(({ reason }) => reason !== 'AwaitingApproval'));
+    }
+    await ends(asking, 'Completed');
+  });
+
   it('ends when its cluster is deleted', async () => {
     const { world, hint, upgrade, until } = await running();
     const left = upgrade('broken', '9.9.9');

@@ -7,7 +7,8 @@ import type { OperationPort } from '../../shared/port.ts';
 import { operationPort } from '../../shared/temporal-port.ts';
 import { buildAccess, serversOf } from '../../valkey-cluster/domain/access.ts';
 import { masterOf } from '../../valkey-cluster/performers.ts';
-import type { ShardInput, ShardNews, ShardTypes } from '../contract.ts';
+import type { ValkeyStep } from '../../valkey-cluster/domain/commands.ts';
+import { isAgreement, type ShardInput, type ShardNews, type ShardTypes } from '../contract.ts';
 import { isVersionOf, type ShardStatus } from '../domain/resource.ts';
 import { WORKING, type ShardState } from '../domain/shard-states.ts';
 import { within, type ShardRun } from '../limits.ts';
@@ -24,9 +25,13 @@ export function runShard(
 ): Promise<OperationResult> {
   const notes = new ShardNotes(input.order.status);
   const tell = (status: ShardState): Promise<void> => {
-    const news: ShardNews = { shard: { ...notes.status, status }, steps: notes.run?.progress.steps ?? [] };
+    const steps = notes.run?.progress.steps ?? [];
+    const news: ShardNews = { shard: { ...notes.status, status }, steps, awaits: notes.awaits };
     return port.tellParent(news as unknown as Json);
   };
+  port.hear((news) => {
+    if (isAgreement(news)) notes.agreed = true;
+  });
   const lifecycle = shardLifecycle(input, ({ phase }) => tell(phase));
   return runOperation(port, lifecycle, upgradeShard(input, notes, tell), input);
 }
@@ -39,6 +44,8 @@ export const upgradeValkeyShard = (input: ShardInput): Promise<OperationResult> 
 class ShardNotes {
   status: ShardStatus;
   run: ShardRun | null = null;
+  agreed = false;
+  awaits: string | null = null;
 
   constructor(status: ShardStatus) {
     const { error: _, ...rest } = status;
@@ -123,13 +130,31 @@ function performersOf(run: ShardRun, order: ShardInput['order'], notes: ShardNot
   });
   const told = Object.entries(performers).map(([kind, perform]) => [
     kind,
-    (step: Parameters<typeof perform>[0], summary: string) => {
+    async (step: Parameters<typeof perform>[0], summary: string) => {
+      await passGate(run, order, notes, step);
       run.tell(`${step.id} ${step.kind}: ${step.reason}`);
       // The kind of the step chose its performer, which TypeScript cannot follow through the entries.
       return (perform as (step: object, summary: string) => Promise<never>)(step, summary);
     },
   ]);
   return Object.fromEntries(told) as typeof performers;
+}
+
+/** Waits for a person before the step at which the upgrade asks for one. */
+async function passGate(
+  run: ShardRun,
+  { gate }: ShardInput['order'],
+  notes: ShardNotes,
+  step: ValkeyStep,
+): Promise<void> {
+  const asks = gate === 'irreversible' ? step.irreversible : gate === step.kind;
+  if (!asks || notes.agreed) return;
+  notes.awaits = `${step.id} ${step.kind}: ${step.reason}`;
+  run.tell(`waits for approval of ${notes.awaits}`);
+  const summary = `approval of ${step.id} ${step.kind}`;
+  await run.port.until(() => notes.agreed || run.progress.stopping !== null, { summary });
+  notes.awaits = null;
+  await run.safePoint();
 }
 
 function noteMaster(run: ShardRun, { shard }: ShardInput['order'], notes: ShardNotes): void {

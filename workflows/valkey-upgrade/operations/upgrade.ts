@@ -8,7 +8,6 @@ import type { ValkeyTypes } from '../../valkey-cluster/contract.ts';
 import type { ValkeyStep } from '../../valkey-cluster/domain/commands.ts';
 import { valkeyLifecycle } from '../../valkey-cluster/lifecycle.ts';
 import { reached, verifyHealth, type ValkeyRun } from '../../valkey-cluster/performers.ts';
-import type { ShardNews } from '../contract.ts';
 import { refuseRollback } from '../domain/plan.ts';
 import { isVersionOf, UPGRADE_KIND } from '../domain/resource.ts';
 import { ShardCrew } from '../shard-crew.ts';
@@ -59,7 +58,7 @@ async function performShards(run: ValkeyRun, upgrade: UpgradeCase): Promise<void
   const crew = new ShardCrew(
     run,
     (shard) => upgrade.orderFor(run, shard),
-    ({ shard }: ShardNews) => upgrade.log.shard(shard),
+    (news) => upgrade.hear(run, news),
   );
   const delegated = (step: ValkeyStep) => crew.follow(step, () => beforeShard(run, upgrade));
   await run.perform({
@@ -85,6 +84,7 @@ async function beforeShard(run: ValkeyRun, upgrade: UpgradeCase): Promise<void> 
     await run.port.until(stopping, { summary: 'watching before the next shard', timeoutMs });
     await run.safePoint();
   }
+  await upgrade.awaitApproval(run);
   const observed = await run.observe();
   if (observed.cluster.deleting)
     throw new Stopped({ why: 'superseded', reason: 'the cluster is being deleted' });
