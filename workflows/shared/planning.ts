@@ -1,4 +1,4 @@
-import { failure } from './failures.ts';
+import { failure, failureOf } from './failures.ts';
 import { guardsKnowing, judgePlan } from './guards.ts';
 import type { Lifecycle, LifecycleTypes, Remembered } from './lifecycle.ts';
 import type { ResourceRef } from './messages.ts';
@@ -17,7 +17,14 @@ export async function runPlan<T extends LifecycleTypes>(
   if (observed === null)
     throw failure('ResourceGone', `there is no ${lifecycle.kind} ${ref.namespace}/${ref.name}`);
   const { carriedOut } = lifecycle.served(observed);
-  return planned(lifecycle, ref, wish(observed), { carriedOut, knows: port.knows });
+  try {
+    return planned(lifecycle, ref, wish(observed), { carriedOut, knows: port.knows });
+  } catch (error) {
+    if (failureOf(error) !== null) throw error;
+    // Nothing is at stake in a dry run: it fails, in words, where an entity would wait for a corrected worker.
+    const why = error instanceof Error ? error.message : String(error);
+    throw failure('InvalidInput', `no plan can be made of this: ${why}`);
+  }
 }
 
 /** Plans and asks the guards; the same for a turn, a dry run and a query. */
