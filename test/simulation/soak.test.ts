@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { Play } from './campaign/play.ts';
 import { soak } from './campaign/soak.ts';
 import { lampRowPlay } from './lamp-row/play.ts';
+import { valkeyClusterPlay } from './valkey-cluster/play.ts';
 
 const seeds = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, at) => `check-${at + 1}`);
@@ -10,6 +11,12 @@ it('keeps every promise in a hundred stories of delays, repeats, crashes and peo
   const outcome = await soak(lampRowPlay, { seeds: seeds(100) });
   expect(outcome.failure).toBeNull();
   expect(outcome.runs).toBe(100);
+});
+
+it('keeps every slot served once in fifty lives of a Valkey cluster, and leaves nothing of it', async () => {
+  const outcome = await soak(valkeyClusterPlay, { seeds: seeds(50) });
+  expect(outcome.failure).toBeNull();
+  expect(outcome.runs).toBe(50);
 });
 
 it('tells the same story again for the same seed', async () => {
@@ -45,7 +52,7 @@ it('shrinks a failing story to what it takes, and prints its seed', async () => 
       '  cancel',
       'What happened:',
       'cancel',
-      'Again: npm run soak -- --seed 7',
+      'Again: npm run soak -- --play broken --seed 7',
     ].join('\n'),
   );
 });

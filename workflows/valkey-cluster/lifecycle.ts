@@ -11,7 +11,7 @@ import { refusePhaseEvent, phaseFacts } from './domain/phase-guards.ts';
 import { PHASE_TABLE, type Event, type Phase } from './domain/phases.ts';
 import { planValkeyCluster } from './domain/plan.ts';
 import { templateHash } from './domain/pod-template.ts';
-import { countSlots, SLOT_COUNT } from './domain/slots.ts';
+import { countSlots, missingRanges, SLOT_COUNT } from './domain/slots.ts';
 import { buildStatus } from './domain/status.ts';
 import { identityOf } from './performers.ts';
 import { holdVersion } from '../valkey-upgrade/domain/judgement.ts';
@@ -108,11 +108,15 @@ function planObserved(observed: ValkeyObservation, carriedOut: number | null): V
       appliedHash: appliedHash(cluster),
     },
     {
-      formed: carriedOut !== null,
+      formed: carriedOut !== null || servesAllSlots(observed),
       rebalance: wasInterrupted(observed, carriedOut) || asksForRebalance(cluster),
     },
   );
 }
+
+/** A creation that has given all slots away is over, although a newer wish came before it could be said. */
+const servesAllSlots = ({ nodes }: ValkeyObservation): boolean =>
+  missingRanges(nodes.flatMap((node) => node.slots)).length === 0;
 
 /**
  * Whether a change of masters was left half-way: its wish is not carried out, and it was in the middle of it, or some

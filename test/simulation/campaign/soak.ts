@@ -41,6 +41,6 @@ function tellStory<Incident>(
     ...scene.incidents.map((incident) => `  ${play.tell(incident)}`),
     'What happened:',
     ...verdict.lines,
-    `Again: npm run soak -- --seed ${seed}`,
+    `Again: npm run soak -- --play ${play.name} --seed ${seed}`,
   ].join('\n');
 }
