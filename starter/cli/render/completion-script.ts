@@ -18,6 +18,7 @@ const ABOUT_RESOURCES = [
   'resume',
   'cancel',
   'retry',
+  'rebalance',
 ] as const;
 
 /** A script that completes verbs, and the ids of running entities after the verbs that take one. */
