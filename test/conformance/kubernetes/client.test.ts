@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createKubernetesActivities } from '../../../activities/kubernetes/activities.ts';
@@ -98,6 +99,45 @@ test('a cancelled attempt ends its request at once, as cancelled', async () => {
   const attempt = runAttempt(() => client.read(configMap('anything')));
   attempt.cancel();
   await expect(attempt.result).rejects.toMatchObject({ name: 'CancelledFailure' });
+});
+
+test('a wire that freezes and breaks again and again leaves no error that nobody catches', async () => {
+  await using wire = await openWire();
+  const client = createKubernetesClient(await through(wire.port), { requestTimeoutMs: 300, watchSeconds: 1 });
+  const done = new AbortController();
+  const configMaps = { apiVersion: 'v1', kind: 'ConfigMap', namespace: stage.namespace };
+  const answers = { given: 0, missed: 0 };
+  const again = async (ask: () => Promise<unknown>): Promise<void> => {
+    while (!done.signal.aborted) {
+      // Every error arrives here, where it is awaited: one that comes by another way fails the run of the tests.
+      await ask().then(
+        () => (answers.given += 1),
+        () => (answers.missed += 1),
+      );
+      await sleep(20);
+    }
+  };
+  const watch = async (): Promise<void> => {
+    const { metadata } = await client.list(configMaps);
+    for await (const _ of client.watch(configMaps, metadata.resourceVersion ?? '', done.signal)) continue;
+  };
+  const asking = [1, 2, 3].flatMap(() => [again(() => client.list(configMaps)), again(watch)]);
+  const more = (what: keyof typeof answers): Promise<void> => {
+    const before = answers[what];
+    return expect.poll(() => answers[what], { timeout: 20_000 }).toBeGreaterThan(before + 3);
+  };
+  for (let round = 0; round < 4; round += 1) {
+    await more('given');
+    await wire.cut();
+    await wire.mend();
+    await more('given');
+    wire.freeze();
+    await more('missed');
+    await wire.cut();
+    await wire.mend();
+  }
+  done.abort();
+  await Promise.all(asking);
 });
 
 const removeFrom = (client: KubernetesClient, kind: string) =>
