@@ -12,6 +12,7 @@ import { meetNodes } from './meet-nodes.ts';
 import { migrateSlots } from './migrate-slots.ts';
 import { createObserve } from './observe.ts';
 import { snapshot } from './snapshot.ts';
+import { takeOver } from './take-over.ts';
 import { KubernetesError, asKubernetesFailure } from '../kubernetes/errors.ts';
 
 /** What workflows may ask of Valkey. */
@@ -32,6 +33,8 @@ export function createValkeyActivities(clients: ValkeyClients): ValkeyActivities
     cancelValkeyMigrations: (input) => typed(() => cancelMigrations(clients, input)),
     /** Safe to repeat: a server that is master already is only verified. */
     handOverValkeyMaster: (input) => typed(() => handOver(clients, input)),
+    /** Safe to repeat: a server that leads already is only verified. */
+    takeOverValkeyMaster: (input) => typed(() => takeOver(clients, input)),
     /** Safe to repeat: who is reset or forgotten already is left alone. */
     forgetValkeyNodes: (input) => typed(() => forgetNodes(clients, input)),
     /** Safe to repeat: it only looks. */

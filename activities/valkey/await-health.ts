@@ -9,6 +9,8 @@ type Input = Parameters<ValkeyActivities['awaitValkeyHealth']>[0];
 
 const LOOK_EVERY_MS = 100;
 const UNCHANGED_MS = 60_000;
+/** Slots that nobody serves wait for an election, which takes a few times the node timeout, or for nothing at all. */
+const UNSERVED_MS = 20_000;
 
 /** Looks at all servers until nothing is missing; it changes nothing. */
 export function awaitHealth(
@@ -32,7 +34,8 @@ function lookForHealth(
     const nodes = members.length;
     if (words === '') return { done: { slots: SLOTS, nodes, missing: null } };
     if (words !== changed.words) changed = { words, atMs: performance.now() };
-    const patient = performance.now() - changed.atMs < UNCHANGED_MS;
+    const unserved = seen.some(({ view }) => view.state.slotsAssigned < SLOTS || !view.state.ok);
+    const patient = performance.now() - changed.atMs < (unserved ? UNSERVED_MS : UNCHANGED_MS);
     return patient ? { waiting: words } : { done: { slots: 0, nodes, missing: words } };
   };
 }

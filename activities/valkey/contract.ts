@@ -79,6 +79,15 @@ export interface ValkeyActivities {
     readonly servers: readonly ValkeyServer[];
   }): Promise<{ readonly gapMs: number; readonly epoch: number }>;
 
+  /**
+   * Makes a replica lead its shard without a vote, where no majority of masters is left to give one: only after a
+   * person has said so. Refuses while its master, or a majority, can be reached.
+   */
+  takeOverValkeyMaster(input: {
+    readonly access: ValkeyAccess;
+    readonly server: ValkeyServer;
+  }): Promise<{ readonly slots: number; readonly epoch: number }>;
+
   /** Resets the servers that leave, and makes those that stay forget these nodes. Refuses a node that serves slots. */
   forgetValkeyNodes(input: {
     readonly access: ValkeyAccess;

@@ -12,6 +12,7 @@ import type { Credentials } from './client.ts';
 import { findMissing } from './dependencies.ts';
 import { parseServerInfo } from './info.ts';
 import { parseValkeyCluster } from './resource.ts';
+import { readStuck } from './stuck-pods.ts';
 import { buildTopology, type Answer } from './topology.ts';
 import { listUpgrades } from './upgrades.ts';
 import { readView } from './view.ts';
@@ -50,7 +51,13 @@ export function createObserve(
       listUpgrades(clients, ref),
     ]);
     const zones = await zoneOf(pods.items.flatMap((pod) => pod.spec.nodeName ?? []));
-    const seen = pods.items.map((pod) => podFacts(pod, naming, zones)).sort(byName);
+    const seen = await Promise.all(
+      pods.items.map(async (pod) => ({
+        ...podFacts(pod, naming, zones),
+        stuck: await readStuck(kubernetes, pod, Date.now()),
+      })),
+    );
+    seen.sort(byName);
     const answers = missing.length > 0 && seen.length === 0 ? [] : await askAll(clients, cluster, seen);
     return {
       cluster,

@@ -45,9 +45,25 @@ export function buildTopology(
       viewsAgree: views.length > 0 && dissenters(views).length === 0,
       answered: views.length,
       unreachable: answers.flatMap((answer) => ('why' in answer ? [answer] : [])),
+      apart: findApart(views, pods),
     },
   };
 }
+
+const isReachable = (node: ClusterNode): boolean =>
+  node.myself || (node.connected && node.failing === 'no' && !node.noAddress);
+
+/** Pods of servers that answered and that another one does not know, cannot reach, or looks for at an old address. */
+const findApart = (views: readonly View[], pods: readonly PodFacts[]): readonly string[] =>
+  views
+    .filter(({ pod, self }) => {
+      const ip = pods.find((one) => one.name === pod)?.ip ?? null;
+      return views.some(({ members }) => {
+        const known = members.find((node) => node.id === self.id);
+        return known === undefined || !isReachable(known) || (!known.myself && !isAt(known, ip));
+      });
+    })
+    .map(({ pod }) => pod);
 
 const isAt = (node: ClusterNode, ip: string | null): boolean =>
   ip !== null && !node.noAddress && node.ip === ip;
@@ -101,6 +117,7 @@ function buildOrphans(views: readonly View[], withPod: ReadonlySet<string>): rea
       role: node.role === 'replica' ? 'replica' : 'master',
       slots: before !== undefined && before.slots.length > 0 ? before.slots : node.slots,
       failed: (before?.failed ?? false) || failed,
+      unreachable: (before?.unreachable ?? true) && !isReachable(node),
     });
   }
   return [...orphans.values()].sort((a, b) => (a.id < b.id ? -1 : 1));

@@ -17,6 +17,8 @@ export interface AuditReport {
   /** The longest time in which no write to a sixteenth of the slots was acknowledged, for each sixteenth. */
   readonly gapsMs: readonly number[];
   readonly longestGapMs: number;
+  /** Of a hundred writes the slowest but one took this long. */
+  readonly p99Ms: number;
   /** Writes that are not there: of those that count, and of those that a killed master may have lost. */
   readonly lost: readonly string[];
   readonly lostUnconfirmed: number;
@@ -58,6 +60,7 @@ export class Audit {
   readonly #errors: Record<string, number> = {};
   readonly #lastAckMs: number[];
   readonly #gapsMs: number[] = Array.from({ length: RANGES }, () => 0);
+  readonly #latenciesMs: number[] = [];
   readonly #startedMs = performance.now();
   readonly #running: Promise<unknown>;
   readonly #closed = Promise.withResolvers<never>();
@@ -115,6 +118,7 @@ export class Audit {
       errors: this.#errors,
       gapsMs: this.#gapsMs.map(Math.round),
       longestGapMs: Math.round(Math.max(...this.#gapsMs)),
+      p99Ms: percentile(this.#latenciesMs, 0.99),
       lost: [...this.#missed, ...missing.filter(counts).map(({ key }) => key)],
       lostUnconfirmed: missing.filter((one) => !counts(one)).length,
       wentBack: this.#wentBack,
@@ -172,11 +176,17 @@ export class Audit {
     ...command: readonly [string, string, ...string[]]
   ): Promise<{ readonly answer: unknown; readonly confirmed: boolean }> {
     const [name, ...args] = command;
-    if (this.#confirmedBy === 0) return { answer: await client.call(name, ...args), confirmed: false };
+    const sentMs = performance.now();
+    if (this.#confirmedBy === 0) {
+      const answer = await client.call(name, ...args);
+      this.#latenciesMs.push(performance.now() - sentMs);
+      return { answer, confirmed: false };
+    }
     const wait = ['wait', String(this.#confirmedBy), String(CONFIRM_MS)] as const;
     const answers = await client.pipeline([[name, ...args], [...wait]]).exec();
     const [[failed, answer] = [new Error('no answer')], [, replicas] = []] = answers ?? [];
     if (failed !== null && failed !== undefined) throw failed;
+    this.#latenciesMs.push(performance.now() - sentMs);
     return { answer, confirmed: Number(replicas ?? 0) >= this.#confirmedBy };
   }
 
@@ -232,6 +242,11 @@ async function connectCluster(world: ClusterWorld): Promise<Cluster> {
   await client.connect();
   return client;
 }
+
+const percentile = (values: readonly number[], share: number): number => {
+  const sorted = values.toSorted((a, b) => a - b);
+  return Math.round((sorted[Math.floor(sorted.length * share)] ?? 0) * 10) / 10;
+};
 
 /** `MOVED`, `CLUSTERDOWN`, or what the client calls it. */
 const kindOf = (error: unknown): string =>

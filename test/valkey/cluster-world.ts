@@ -93,6 +93,12 @@ export class ClusterWorld {
     });
   }
 
+  /** Sets an annotation as `kubectl annotate` does. */
+  async annotate(name: string, value: string): Promise<void> {
+    const body = { metadata: { annotations: { [name]: value } } };
+    await this.api.send('PATCH', this.#path(this.name), body, 'application/merge-patch+json');
+  }
+
   async createSecret(): Promise<void> {
     await this.api.send('POST', `/api/v1/namespaces/${this.namespace}/secrets`, {
       metadata: { name: 'cache-auth' },

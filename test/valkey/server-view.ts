@@ -19,15 +19,18 @@ export interface ServerView {
 
 /** Connects to one pod's server as a user would. */
 export function connect(world: ClusterWorld, ip: string): Valkey {
-  return new Valkey({
+  const client = new Valkey({
     host: ip,
     port: CLIENT_PORT,
     password: world.password,
     lazyConnect: true,
     retryStrategy: () => null,
     connectTimeout: 2_000,
+    commandTimeout: 10_000,
     ...(world.tls === null ? {} : { tls: world.tls }),
   });
+  client.on('error', () => {}); // The rejected command tells.
+  return client;
 }
 
 export const ipOf = (pod: KubernetesObject): string | null => {

@@ -59,10 +59,14 @@ export const changePerformersOf = (
     }
   },
 
-  async HandOver({ shard, to }, summary) {
+  async HandOver({ shard, to, takeOver }, summary) {
     const observed = await run.observe();
     const heir = observed.nodes.find((node) => node.pod === to);
     if (heir === undefined) throw failure('ValkeyPodReplaced', `${to} is not there any more`);
+    if (takeOver === true) {
+      const access = buildAccess(observed.cluster);
+      return run.port.act(summary).takeOverValkeyMaster({ access, server: serverOf(observed, heir) });
+    }
     const asked = observed.nodes.filter((node) => node.ready && (node.shard === shard || isServing(node)));
     return run.port.wait(summary).handOverValkeyMaster({
       access: buildAccess(observed.cluster),

@@ -1,6 +1,15 @@
 import { changePerformersOf } from './change-performers.ts';
+import { buildAccess } from './domain/access.ts';
+import { CLOSES_SLOTS, openSlots } from './domain/open-slots.ts';
 import { phaseFacts, refusePhaseEvent } from './domain/phase-guards.ts';
-import { applySharedObjects, performersOf, reached, verifyHealth, type ValkeyRun } from './performers.ts';
+import {
+  applySharedObjects,
+  performersOf,
+  reached,
+  serverOf,
+  verifyHealth,
+  type ValkeyRun,
+} from './performers.ts';
 
 /** Enters the first phase of a flow; a change that goes on where it was interrupted may be there already. */
 export function begin(
@@ -76,6 +85,21 @@ export async function removeLeavers(run: ValkeyRun): Promise<void> {
   if (!leave) return run.perform({ ForgetNode });
   begin(run, 'ReplicaScaleDownDetected');
   await removeNodes(run);
+}
+
+/** Slots that only one side knows to be open are closed where they are served, with whatever keys had gone ahead. */
+export async function closeSlots(run: ValkeyRun): Promise<void> {
+  const { observed } = run;
+  const owners = new Set(openSlots(observed).map(({ owner }) => owner));
+  if (owners.size === 0 || !run.port.knows(CLOSES_SLOTS)) return;
+  const masters = observed.nodes.filter((node) => node.ready && node.role === 'master');
+  const access = buildAccess(observed.cluster);
+  const servers = masters.map((node) => serverOf(observed, node));
+  for (const owner of owners) {
+    const summary = `slots of shard ${owner.shard} that were left open are closed`;
+    const source = serverOf(observed, owner);
+    await run.port.wait(summary).cancelValkeyMigrations({ access, source, servers });
+  }
 }
 
 /** Nothing is done before every node says that the cluster is whole. */

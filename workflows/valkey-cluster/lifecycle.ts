@@ -1,9 +1,10 @@
-import type { Lifecycle, View } from '../shared/lifecycle.ts';
+import type { Lifecycle, Remembered, View } from '../shared/lifecycle.ts';
 import { KIND, LIFECYCLE, type ValkeyTypes } from './contract.ts';
 import type { ValkeyPlan } from './domain/commands.ts';
 import { buildConditions } from './domain/conditions.ts';
 import { GUARDS } from './domain/guards.ts';
 import { describeLoss } from './domain/loss.ts';
+import { CLOSES_SLOTS } from './domain/open-slots.ts';
 import { appliedHash } from './domain/manifests.ts';
 import type { ValkeyObservation } from './domain/observation.ts';
 import { REBALANCE_ANNOTATION } from './domain/names.ts';
@@ -11,6 +12,7 @@ import { refusePhaseEvent, phaseFacts } from './domain/phase-guards.ts';
 import { PHASE_TABLE, type Event, type Phase } from './domain/phases.ts';
 import { planValkeyCluster } from './domain/plan.ts';
 import { templateHash } from './domain/pod-template.ts';
+import { describeHelp } from './domain/rescue.ts';
 import { countSlots, missingRanges, SLOT_COUNT } from './domain/slots.ts';
 import { buildStatus } from './domain/status.ts';
 import { identityOf } from './performers.ts';
@@ -60,18 +62,18 @@ export const valkeyLifecycle: Lifecycle<ValkeyTypes> = {
     const observed = await port.act('what is there').observeValkeyCluster(ref);
     return observed === null ? null : holdVersion(observed);
   },
-  served: ({ cluster }) => ({
+  served: ({ cluster, ...observed }) => ({
     kind: KIND,
     uid: cluster.uid,
     generation: cluster.generation,
     deleting: cluster.deleting,
     phase: cluster.phase,
     carriedOut: cluster.observedGeneration === 0 ? null : cluster.observedGeneration,
-    approvals: cluster.spec.approvals === 'Irreversible',
+    approvals: cluster.spec.approvals === 'Irreversible' || describeHelp(observed) !== null,
   }),
   serves: servedUpgrade,
-  plan: (observed, { carriedOut }) =>
-    planWithUpgrades(observed, carriedOut, planObserved(observed, carriedOut)),
+  plan: (observed, remembered) =>
+    planWithUpgrades(observed, remembered.carriedOut, planObserved(observed, remembered)),
   settle: settlePhase,
   lost(observed, { carriedOut }) {
     if (carriedOut === null || observed.cluster.deleting) return null;
@@ -96,7 +98,7 @@ export const valkeyLifecycle: Lifecycle<ValkeyTypes> = {
 };
 
 /** Slots that a cluster lacks are unassigned only before its first wish was carried out; after that they are lost. */
-function planObserved(observed: ValkeyObservation, carriedOut: number | null): ValkeyPlan {
+function planObserved(observed: ValkeyObservation, { carriedOut, knows }: Remembered): ValkeyPlan {
   const { cluster } = observed;
   return planValkeyCluster(
     observed,
@@ -110,6 +112,7 @@ function planObserved(observed: ValkeyObservation, carriedOut: number | null): V
     {
       formed: carriedOut !== null || servesAllSlots(observed),
       rebalance: wasInterrupted(observed, carriedOut) || asksForRebalance(cluster),
+      closeSlots: knows(CLOSES_SLOTS),
     },
   );
 }

@@ -1,5 +1,6 @@
 import type { ObjectIdentity } from '../../activities/kubernetes/contract.ts';
 import { failure } from '../shared/failures.ts';
+import { endOrLetGo } from '../shared/stopping.ts';
 import type { OperationRun, Performers } from '../shared/operation.ts';
 import type { Facts } from '../shared/plan.ts';
 import type { ValkeyTypes } from './contract.ts';
@@ -11,6 +12,7 @@ import { API_VERSION, CLUSTER_LABEL, KIND, SHARD_LABEL } from './domain/names.ts
 import type { ValkeyNode, ValkeyObservation, ValkeyPod } from './domain/observation.ts';
 import { refusePhaseEvent, phaseFacts } from './domain/phase-guards.ts';
 import type { Event } from './domain/phases.ts';
+import { describeHelp, stuckPods } from './domain/rescue.ts';
 import { selectMasters } from './domain/selection.ts';
 
 export type ValkeyRun = OperationRun<ValkeyTypes>;
@@ -41,7 +43,9 @@ export const performersOf = (
   async AwaitPods({ shards, pods }, summary) {
     const { namespace, name } = run.observed.cluster;
     const selector = podsOfShards(name, shards);
-    await telling(run, run.port.wait(summary).awaitKubernetesPods({ namespace, selector, count: pods }));
+    const wait = (): Promise<unknown> =>
+      run.port.wait(summary).awaitKubernetesPods({ namespace, selector, count: pods });
+    await telling(run, wait);
   },
 
   async MeetNode(_, summary) {
@@ -106,10 +110,10 @@ export const performersOf = (
 
   async RestartPod({ pod: name }, summary) {
     const { cluster, pods } = run.observed;
-    const objects = pods
-      .filter((pod) => pod.name === name)
-      .map((pod) => objectOf(cluster.namespace, 'Pod', name, pod.uid));
-    return run.port.wait(summary).deleteKubernetesObjects({ objects });
+    const leaving = pods.filter((pod) => pod.name === name);
+    const objects = leaving.map((pod) => objectOf(cluster.namespace, 'Pod', name, pod.uid));
+    const force = stuckPods(leaving).length > 0 ? { gracePeriodSeconds: 0 } : {};
+    return run.port.wait(summary).deleteKubernetesObjects({ objects, ...force });
   },
 });
 
@@ -120,24 +124,30 @@ export const podsOfShards = (cluster: string, shards: readonly number[]): string
 const LOOK_MS = { first: 10_000, last: 300_000 } as const;
 
 /** Waits, and says on the resource what holds the wait up: soon for the first time, then less and less often. */
-async function telling(run: ValkeyRun, wait: Promise<unknown>): Promise<void> {
+async function telling(run: ValkeyRun, wait: () => Promise<unknown>): Promise<void> {
   let ended = false;
-  const settled = wait.then(
+  let help: string | null = null;
+  const waited = endOrLetGo(run.port, wait, () => help !== null);
+  const settled = waited.then(
     () => void (ended = true),
     () => void (ended = true),
   );
   try {
     for (let lookMs: number = LOOK_MS.first; ; lookMs = Math.min(lookMs * 2, LOOK_MS.last)) {
       if (await run.port.until(() => ended, { summary: 'what holds the pods up', timeoutMs: lookMs })) break;
-      await run.observe();
-      const held = waitingPod(run.observed);
+      const observed = await run.observe();
+      const held = waitingPod(observed);
       if (held !== null) run.tell(held.message);
+      help = describeHelp(observed);
+      if (help !== null) break;
     }
   } finally {
     // Whatever ended the looking, the activity's own end is awaited, so that none runs on unseen.
     await settled;
   }
-  await wait;
+  await waited;
+  // What only a person can decide is planned, and waits for their word; this wait would never end.
+  if (help !== null) throw failure('PodsNotReady', help);
 }
 
 const API_VERSIONS: Readonly<Record<string, string>> = {

@@ -83,6 +83,7 @@ describe('a formed cluster', () => {
       viewsAgree: true,
       answered: 4,
       unreachable: [],
+      apart: [],
     });
     expect(topology.orphans).toEqual([]);
   });
@@ -148,7 +149,7 @@ test('a member without a pod is an orphan, with its slots, and failed when the m
     [1, 2, 3].map((n) => answer(n, lines)),
   );
   expect(topology.orphans).toEqual([
-    { id: id(4), address: '10.9.9.9:6379', role: 'replica', slots: [], failed: true },
+    { id: id(4), address: '10.9.9.9:6379', role: 'replica', slots: [], failed: true, unreachable: true },
   ]);
 });
 
@@ -193,5 +194,6 @@ test('without any answer nothing is claimed', () => {
     viewsAgree: false,
     answered: 0,
     unreachable: [],
+    apart: [],
   });
 });

@@ -3,7 +3,12 @@ import { renderPlan } from '../../../starter/cli/render/plan-text.ts';
 import { judgePlan } from '../../../workflows/shared/guards.ts';
 import { envelope } from '../../../workflows/shared/plan.ts';
 import { GUARDS } from '../../../workflows/valkey-cluster/domain/guards.ts';
-import type { ValkeyPod, ValkeyShardSet } from '../../../workflows/valkey-cluster/domain/observation.ts';
+import type {
+  SlotRange,
+  ValkeyOrphan,
+  ValkeyPod,
+  ValkeyShardSet,
+} from '../../../workflows/valkey-cluster/domain/observation.ts';
 import {
   planValkeyCluster,
   type PlanOptions,
@@ -61,6 +66,15 @@ const setsOf = (appliedHash: string): readonly ValkeyShardSet[] =>
     image: 'valkey/valkey:9.1.2',
     appliedHash,
   }));
+
+const lostMaster = (id: string, slots: SlotRange): ValkeyOrphan => ({
+  id,
+  address: '10.0.0.9:6379',
+  role: 'master',
+  slots: [slots],
+  failed: false,
+  unreachable: true,
+});
 
 const STORIES: Readonly<Record<string, Story>> = {
   'create 3 masters with a replica each': { topology: { nodes: [] }, wish: wish(3, 1) },
@@ -138,6 +152,45 @@ const STORIES: Readonly<Record<string, Story>> = {
       orphans: [{ id: 'id-0-0', address: '10.0.0.9:6379', role: 'master', slots: [[0, 5460]], failed: true }],
     },
     wish: wish(5, 1),
+  },
+  'take shards over without a vote when no majority is left': {
+    topology: {
+      nodes: healthy.filter((node) => node.pod !== 'cache-0-0' && node.pod !== 'cache-1-0'),
+      orphans: [lostMaster('id-0-0', [0, 5460]), lostMaster('id-1-0', [5461, 10921])],
+      health: { ok: false, slotsAssigned: 16384, viewsAgree: true, answered: 4, unreachable: [], apart: [] },
+    },
+    wish: wish(3, 1),
+  },
+  'leave the election to Valkey while a majority is left': {
+    topology: {
+      nodes: healthy.filter((node) => node.pod !== 'cache-0-0'),
+      orphans: [lostMaster('id-0-0', [0, 5460])],
+      health: { ok: true, slotsAssigned: 16384, viewsAgree: true, answered: 5, unreachable: [], apart: [] },
+    },
+    wish: wish(3, 1),
+  },
+  'remove a pod by force from a machine that is lost': {
+    topology: {
+      nodes: healthy.map((node) => ({ ...node, ready: node.pod !== 'cache-1-1' })),
+      pods: healthy.map((node) => ({
+        ...podOf(node.pod, node.shard, 'new'),
+        ...(node.pod === 'cache-1-1'
+          ? { ready: false, terminating: true, stuck: { node: 'node-1', why: 'lost' } as const }
+          : {}),
+      })),
+    },
+    wish: wish(3, 1),
+  },
+  'move a slot to its end that was left half moved': {
+    topology: {
+      nodes: healthy.map((node) => {
+        const open = { 'cache-0-0': ['migrating', 'id-1-0'], 'cache-1-0': ['importing', 'id-0-0'] } as const;
+        const [direction, peer] = open[node.pod as keyof typeof open] ?? [];
+        return direction === undefined ? node : { ...node, openSlots: [{ slot: 42, direction, peer }] };
+      }),
+    },
+    wish: wish(3, 1),
+    options: { closeSlots: true },
   },
   'refuse a scale down that does not fit into memory': { topology: heavy(600), wish: wish(3, 0) },
   'delete a cluster': { topology: { nodes: healthy }, wish: { ...wish(3, 1), deleting: true } },

@@ -112,6 +112,9 @@ export function createSimulatedActivities(world: ValkeyWorld): ValkeyTypes['acti
         if (one === master || one.masterId === master.id) one.masterId = one === heir ? null : heir.id;
       return { gapMs: 20, epoch: 1 };
     },
+    async takeOverValkeyMaster({ server }) {
+      throw failure('ValkeyPodReplaced', `${server.pod} is not to take over: here a majority is always left`);
+    },
     async forgetValkeyNodes({ servers, leaving, nodeIds }) {
       for (const server of leaving) {
         Object.assign(world.server(server.pod), { id: world.serial('node'), knows: [], masterId: null });

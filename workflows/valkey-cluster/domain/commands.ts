@@ -26,8 +26,14 @@ export type ValkeyCommand =
       readonly ranges: readonly SlotRange[];
       readonly slotCount: number;
     }
-  /** A replica becomes master of its shard, and its master a replica. */
-  | { readonly kind: 'HandOver'; readonly shard: number; readonly from: string; readonly to: string }
+  /** A replica becomes master of its shard, and its master a replica; without a vote where no majority is left to give one. */
+  | {
+      readonly kind: 'HandOver';
+      readonly shard: number;
+      readonly from: string;
+      readonly to: string;
+      readonly takeOver?: true;
+    }
   /** No node that stays knows these any more. */
   | { readonly kind: 'ForgetNode'; readonly shard: number | null; readonly nodes: readonly string[] }
   /** The shard's StatefulSet shrinks to this many pods. */

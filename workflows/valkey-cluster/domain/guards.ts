@@ -36,8 +36,11 @@ const ofPlanAndLastSteps = (
   };
 };
 
+/** A takeover is what brings slots and a majority back: it cannot wait for them. */
 const has = (plan: ValkeyPlan, ...kinds: readonly ValkeyCommand['kind'][]): boolean =>
-  plan.steps.some((step) => kinds.includes(step.kind));
+  plan.steps.some(
+    (step) => kinds.includes(step.kind) && !(step.kind === 'HandOver' && step.takeOver === true),
+  );
 
 /**
  * Nodes that lost sight of each other, as when all come back at other addresses, may each still claim what was theirs.

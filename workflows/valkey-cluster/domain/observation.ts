@@ -47,6 +47,8 @@ export interface ValkeyPod {
   readonly waiting: string | null;
   /** The id of the Valkey node in it, when it answered. */
   readonly nodeId: string | null;
+  /** Its deletion is overdue, and its machine will not carry it out: why, when it is so. */
+  readonly stuck?: { readonly node: string; readonly why: 'gone' | 'out-of-service' | 'lost' } | null;
 }
 
 /** A member of the cluster that no pod stands for. */
@@ -56,6 +58,8 @@ export interface ValkeyOrphan {
   readonly role: 'master' | 'replica';
   readonly slots: readonly SlotRange[];
   readonly failed: boolean;
+  /** Nobody that answered can reach it, whether a majority has agreed on that or not. */
+  readonly unreachable?: boolean;
 }
 
 /** The StatefulSet of one shard. */
@@ -78,6 +82,8 @@ export interface ValkeyHealth {
   readonly viewsAgree: boolean;
   readonly answered: number;
   readonly unreachable: readonly { readonly pod: string; readonly why: string }[];
+  /** Pods that answered, and that another one that answered cannot reach: they must be introduced again. */
+  readonly apart?: readonly string[];
 }
 
 /** Something that the spec names and that is not there, or not usable: `Secret cache-auth has no key "password"`. */

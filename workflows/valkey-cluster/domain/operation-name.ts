@@ -6,13 +6,14 @@ import { countSlots } from './slots.ts';
 export function nameOperation(context: PlanContext, steps: readonly ValkeyStep[]): string {
   if (context.wish.deleting === true) return 'delete';
   if (!context.formed) return 'create';
+  if (steps.some((step) => step.kind === 'HandOver' && step.takeOver === true)) return 'heal';
   // The shape stays while slots are served by nobody, so whatever is planned brings back what was there.
   if (context.lacksSlots) return 'heal';
   const masters = changeOfMasters(context);
   const replicas = replicasChange(context);
   if (masters !== null) return replicas ? 'scale' : masters;
   if (replicas) return 'change-replicas';
-  if (steps.some((step) => step.kind === 'MigrateSlots')) return 'rebalance';
+  if (context.slots.moves.length > 0) return 'rebalance';
   // Pods that must be waited for were missing or did not start: that is more than a restart.
   const kinds = new Set(steps.map((step) => step.kind));
   return kinds.has('RestartPod') && !kinds.has('AwaitPods') ? 'restart' : 'heal';

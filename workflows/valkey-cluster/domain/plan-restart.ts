@@ -1,5 +1,6 @@
 import type { ValkeyPod } from './observation.ts';
 import type { PlanContext } from './plan.ts';
+import { stuckPods, type StuckPod } from './rescue.ts';
 import type { Draft, Stage } from './stages.ts';
 import type { ShardView } from './topology.ts';
 
@@ -11,7 +12,28 @@ export const staleShards = (context: PlanContext): readonly number[] =>
  * Pods of an older template that can not start are replaced first: no StatefulSet would do it, and waiting for them
  * would never end. While a cluster is being created, all of them are, because none has data yet.
  */
-export const draftReplacements = (context: PlanContext): Stage =>
+export const draftReplacements = (context: PlanContext): Stage => [
+  ...draftForced(context),
+  ...draftStale(context),
+];
+
+/** Only whoever has lost the machine knows whether the pod still runs there, unless Kubernetes itself knows. */
+const draftForced = (context: PlanContext): Stage =>
+  stuckPods(context.topology.pods).map(({ pod, node, why }) => ({
+    kind: 'RestartPod',
+    shard: pod.shard,
+    pod: pod.name,
+    irreversible: why === 'lost',
+    reason: `${pod.name} is Terminating on ${node}, which ${STUCK[why]}: it is removed by force`,
+  }));
+
+const STUCK: Readonly<Record<StuckPod['why'], string>> = {
+  gone: 'is gone',
+  'out-of-service': 'is out of service',
+  lost: 'does not answer and may still run it',
+};
+
+const draftStale = (context: PlanContext): Stage =>
   context.staying
     .flatMap((view) => stalePods(context, view))
     .filter((pod) => isReplaced(context, pod))

@@ -1,8 +1,11 @@
 import type { Facts } from '../../shared/plan.ts';
 import { wavesOf, type Move } from './balance.ts';
 import type { PlanContext } from './plan.ts';
-import { countSlots, formatRanges } from './slots.ts';
+import type { SlotRange } from './observation.ts';
+import { openSlots } from './open-slots.ts';
+import { countSlots, formatRanges, joinRanges } from './slots.ts';
 import type { Draft, Stage } from './stages.ts';
+import { count } from './topology.ts';
 
 /** The first slots of a new cluster's masters. */
 export const draftAssignments = ({ slots }: PlanContext): Stage =>
@@ -26,6 +29,20 @@ function draftMove(context: PlanContext, move: Move): Draft {
     : `shard ${move.from} holds ${held} slots, more than its share among ${wish.masters}: ${move.slotCount} go to shard ${move.to}`;
   const facts = measure(context, move, held);
   return { kind: 'MigrateSlots', ...move, reason, ...(facts === null ? {} : { facts }) };
+}
+
+/** Slots that were left half moved are moved to their end: what went ahead is at the other side already. */
+export function draftRepairs({ topology, options, slots }: PlanContext): Stage {
+  if (options.closeSlots !== true || slots.moves.length > 0) return [];
+  const half = openSlots(topology).flatMap(({ slot, owner, heir }) =>
+    heir === null || heir.shard === owner.shard ? [] : [{ slot, from: owner.shard, to: heir.shard }],
+  );
+  return [...Map.groupBy(half, ({ from, to }) => `${from} ${to}`).values()].map((moved): Draft => {
+    const [{ from, to } = { from: 0, to: 0 }] = moved;
+    const ranges = joinRanges(moved.map(({ slot }): SlotRange => [slot, slot]));
+    const reason = `${count(moved.length, 'slot')} (${formatRanges(ranges)}) was left half moved from shard ${from} to shard ${to}, and is moved to its end`;
+    return { kind: 'MigrateSlots', from, to, ranges, slotCount: moved.length, reason };
+  });
 }
 
 /** Keys and bytes on the way, as the source's averages give them; null when they were not observed. */

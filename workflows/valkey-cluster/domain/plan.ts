@@ -1,10 +1,12 @@
 import { planBalance, type Distribution } from './balance.ts';
 import type { ValkeyPlan } from './commands.ts';
 import { nameOperation } from './operation-name.ts';
+import { openSlots } from './open-slots.ts';
 import { draftGrowth, draftJoining, growingShards, waitingShards } from './plan-growth.ts';
 import { draftForgetting, draftHandOvers, draftRemoval } from './plan-removal.ts';
 import { draftReplacements, draftRestarts, staleShards } from './plan-restart.ts';
-import { draftAssignments, draftMoves } from './plan-slots.ts';
+import { bereftShards } from './rescue.ts';
+import { draftAssignments, draftMoves, draftRepairs } from './plan-slots.ts';
 import { countSlots, SLOT_COUNT } from './slots.ts';
 import { numberSteps, type Draft, type Stage } from './stages.ts';
 import { count, holdingsOf, keptNodes, viewShards, type ShardView, type ValkeyTopology } from './topology.ts';
@@ -28,6 +30,8 @@ export interface PlanOptions {
   readonly formed?: boolean;
   /** Restart every pod, changed or not. */
   readonly restart?: boolean;
+  /** Close slots that somebody left open. */
+  readonly closeSlots?: boolean;
 }
 
 /** Everything that the parts of a plan are drafted from. */
@@ -114,6 +118,9 @@ function gather(topology: ValkeyTopology, wish: ValkeyWish, options: PlanOptions
 function draftChange(context: PlanContext): readonly Stage[] {
   const growing = growingShards(context, staleShards(context));
   const waiting = waitingShards(context);
+  const takeOvers = growing.length === 0 ? draftTakeOvers(context) : [];
+  // Nothing else can be done before somebody leads these shards; what is missing beside it is for the next plan.
+  if (takeOvers.length > 0 && draftReplacements(context).length === 0) return [takeOvers];
   const stages = [
     draftGrowth(context, growing),
     draftReplacements(context),
@@ -121,6 +128,7 @@ function draftChange(context: PlanContext): readonly Stage[] {
     draftAssignments(context),
     draftReplicas(context, waiting),
     ...draftMoves(context),
+    draftRepairs(context),
     draftHandOvers(context),
     draftForgetting(context),
     draftRemoval(context),
@@ -130,8 +138,23 @@ function draftChange(context: PlanContext): readonly Stage[] {
   const [growth = [], ...others] = stages;
   const whole = others.every((stage) => stage.length === 0);
   const all = whole && restarts.length > 0 ? [growth, ...restarts] : stages;
-  return all.some((stage) => stage.length > 0) ? [...all, [verifyHealthy(context)]] : [];
+  const mends = context.options.closeSlots === true && openSlots(context.topology).length > 0;
+  return mends || all.some((stage) => stage.length > 0) ? [...all, [verifyHealthy(context)]] : [];
 }
+
+/** Without a majority there is no vote: a person says whether what replicas lack of their masters' writes may be lost. */
+const draftTakeOvers = ({ topology, formed }: PlanContext): Stage =>
+  formed
+    ? bereftShards(topology).map(({ shard, from, heir }) => ({
+        kind: 'HandOver',
+        shard,
+        from,
+        to: heir.pod,
+        takeOver: true,
+        irreversible: true,
+        reason: `no majority of masters is left to elect one for shard ${shard}: ${heir.pod} takes over without a vote, and what only ${from} had acknowledged is lost`,
+      }))
+    : [];
 
 /** A replica is attached before slots arrive at its master, so that no key is ever on one node alone. */
 function draftReplicas(context: PlanContext, waiting: readonly number[]): Stage {
@@ -172,13 +195,15 @@ function draftDeletion(context: PlanContext): readonly Stage[] {
   ];
 }
 
-function verifyHealthy({ wanted, wish: { replicasPerMaster } }: PlanContext): Draft {
+function verifyHealthy({ wanted, topology, options, wish: { replicasPerMaster } }: PlanContext): Draft {
   const masters = wanted.length;
+  const open = options.closeSlots === true ? openSlots(topology).filter(({ heir }) => heir === null) : [];
+  const closed = open.length === 0 ? '' : `; ${count(open.length, 'slot')} left open must be closed`;
   return {
     kind: 'VerifyHealth',
     expect: 'healthy',
     masters,
     replicasPerMaster,
-    reason: `${count(masters, 'master')} with ${count(replicasPerMaster, 'replica')} each must serve all slots and agree`,
+    reason: `${count(masters, 'master')} with ${count(replicasPerMaster, 'replica')} each must serve all slots and agree${closed}`,
   };
 }

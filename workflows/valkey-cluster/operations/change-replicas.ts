@@ -28,7 +28,6 @@ export const changeReplicas: Operation<ValkeyTypes> = {
     if (shrinks) {
       begin(run, 'ReplicaScaleDownDetected');
       await mendNodes(run);
-      await run.observe();
       await run.perform({ MigrateSlots });
       await removeNodes(run);
     } else {

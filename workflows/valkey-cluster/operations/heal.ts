@@ -1,9 +1,11 @@
 import { runOperation, type Operation, type OperationInput } from '../../shared/operation.ts';
 import type { OperationResult } from '../../shared/messages.ts';
 import { operationPort } from '../../shared/temporal-port.ts';
+import { changePerformersOf } from '../change-performers.ts';
 import type { ValkeyTypes } from '../contract.ts';
 import { refusePhaseEvent, phaseFacts } from '../domain/phase-guards.ts';
 import type { Event } from '../domain/phases.ts';
+import { closeSlots } from '../flows.ts';
 import { valkeyLifecycle } from '../lifecycle.ts';
 import { applySharedObjects, performersOf, verifyHealth, type ValkeyRun } from '../performers.ts';
 
@@ -15,16 +17,20 @@ export const heal: Operation<ValkeyTypes> = {
   async run(run) {
     const { CreateShard, RestartPod, AwaitPods } = performersOf(run);
     const { MeetNode, AttachReplica, ForgetNode } = performersOf(run);
+    const { HandOver, MigrateSlots } = changePerformersOf(run);
     // Degraded is for a cluster of which some nodes serve; with none, the phase stays and Available is False.
     say(run, 'ReplicasDegraded');
 
     await applySharedObjects(run);
+    await run.perform({ HandOver });
     await run.perform({ CreateShard, RestartPod, AwaitPods });
     await run.observe();
     await run.perform({ MeetNode });
     await run.observe();
     await run.perform({ AttachReplica });
+    await run.perform({ MigrateSlots });
     await run.perform({ ForgetNode });
+    await closeSlots(run);
 
     await run.perform(verifyHealth(run));
     // A newer wish may still lack nodes: the phase is then for what carries it out.
