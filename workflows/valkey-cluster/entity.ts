@@ -7,11 +7,13 @@ import type { ValkeyPlanInput, ValkeyTypes } from './contract.ts';
 import type { ValkeyCommand } from './domain/commands.ts';
 import { fillSpec, refuseSpec } from './domain/spec-defaults.ts';
 import { valkeyLifecycle } from './lifecycle.ts';
+import { withSkipShard } from '../valkey-upgrade/skip-shard.ts';
 
 /** The only writer of one Valkey cluster. A person may start it with anything: the loop refuses it in words. */
 export const valkeyCluster = (input: EntityInput): Promise<void> => {
   const { tuning } = (input as EntityInput | undefined) ?? {};
-  return runEntity(entityPort<ValkeyTypes['activities']>(tuning), valkeyLifecycle, input);
+  const port = withSkipShard(entityPort<ValkeyTypes['activities']>(tuning));
+  return runEntity(port, valkeyLifecycle, input);
 };
 
 /** What the cluster's entity would do now, or for another spec; it writes nothing. */

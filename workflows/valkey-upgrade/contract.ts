@@ -1,3 +1,4 @@
+import { defineUpdate } from '@temporalio/workflow';
 import type { LifecycleTypes } from '../shared/lifecycle.ts';
 import type { StepProgress } from '../shared/messages.ts';
 import type { OperationInput } from '../shared/operation.ts';
@@ -47,6 +48,17 @@ export interface Agreement {
 /** Whether what was told is an agreement. */
 export const isAgreement = (news: unknown): news is Agreement =>
   typeof news === 'object' && news !== null && 'approvedBy' in news;
+
+/** Asks a running upgrade to leave a shard out that it has not begun yet. */
+export interface ShardSkip {
+  readonly shard: number;
+  readonly reason: string;
+}
+export const skipShard = defineUpdate<{ readonly message: string }, [ShardSkip]>('skipShard');
+
+/** Whether what was told is that a shard is to be left out. */
+export const isShardSkip = (news: unknown): news is { readonly skip: ShardSkip } =>
+  typeof news === 'object' && news !== null && 'skip' in news;
 
 /** What a shard tells the upgrade that it is a part of. */
 export interface ShardNews {

@@ -7,11 +7,13 @@ import { KIND, type ValkeyTypes } from '../valkey-cluster/contract.ts';
 import type { ValkeyCommand, ValkeyStep } from '../valkey-cluster/domain/commands.ts';
 import {
   isAgreement,
+  isShardSkip,
   SHARD_WORKFLOW,
   type Agreement,
   type ShardInput,
   type ShardNews,
   type ShardOrder,
+  type ShardSkip,
 } from './contract.ts';
 
 type Run = OperationRun<ValkeyTypes>;
@@ -28,16 +30,27 @@ export class ShardCrew {
   readonly #run: Run;
   readonly #order: (shard: number) => ShardOrder;
   readonly #hands = new Map<number, Hand>();
+  readonly #skipped = new Set<number>();
 
-  constructor(run: Run, order: (shard: number) => ShardOrder, heard: (news: ShardNews | Agreement) => void) {
+  constructor(
+    run: Run,
+    order: (shard: number) => ShardOrder,
+    heard: (news: ShardNews | Agreement | { readonly skip: ShardSkip }) => void,
+  ) {
     this.#run = run;
     this.#order = order;
     run.port.hear((news) => {
       if (isAgreement(news)) {
         heard(news);
         // Shards that wait for it hear it; to the others it is nothing new.
-        for (const hand of this.#hands.values())
-          if (hand.end === null) void hand.child.tell(news);
+        for (const hand of this.#hands.values()) if (hand.end === null) void hand.child.tell(news);
+        return;
+      }
+      if (isShardSkip(news)) {
+        // One that is worked on must be brought to its end: only the others can be left out.
+        if (this.#hands.has(news.skip.shard)) return;
+        this.#skipped.add(news.skip.shard);
+        heard(news);
         return;
       }
       // Otherwise only our own children tell, in the words of their contract.
@@ -51,8 +64,11 @@ export class ShardCrew {
   /** Waits until a step was performed by the workflow of its shard; gives what was measured. */
   async follow(step: ValkeyStep, before: () => Promise<void>): Promise<Facts> {
     const shard = shardOf(step);
+    if (this.#skipped.has(shard)) return { skipped: true };
     const own = this.#run.input.plan.steps.filter((one) => shardOf(one) === shard);
     if (!this.#hands.has(shard)) await before();
+    // Somebody may have decided so while it was waited.
+    if (this.#skipped.has(shard)) return { skipped: true };
     const hand = this.#hands.get(shard) ?? (await this.#start(shard, own));
     const isLast = own.at(-1)?.id === step.id;
     const done = (): StepProgress | undefined =>

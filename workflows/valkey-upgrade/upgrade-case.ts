@@ -1,10 +1,17 @@
 import { failure } from '../shared/failures.ts';
 import type { ValkeyObservation } from '../valkey-cluster/domain/observation.ts';
 import { API_VERSION } from '../valkey-cluster/domain/names.ts';
-import { viewShards } from '../valkey-cluster/domain/topology.ts';
+import { nameShards, viewShards } from '../valkey-cluster/domain/topology.ts';
 import { identityOf, type ValkeyRun } from '../valkey-cluster/performers.ts';
 import { LIFECYCLE } from '../valkey-cluster/contract.ts';
-import { isAgreement, type Agreement, type ShardNews, type ShardOrder } from './contract.ts';
+import {
+  isAgreement,
+  isShardSkip,
+  type Agreement,
+  type ShardNews,
+  type ShardOrder,
+  type ShardSkip,
+} from './contract.ts';
 import { judgeUpgrades } from './domain/judgement.ts';
 import type { UpgradeWish } from './domain/plan.ts';
 import {
@@ -27,6 +34,7 @@ export class UpgradeCase {
   readonly #upgrade: ValkeyUpgradeResource;
   #begun = 0;
   #agreed = 0;
+  readonly #skipped = new Set<number>();
 
   constructor(
     run: ValkeyRun,
@@ -43,6 +51,11 @@ export class UpgradeCase {
   /** The tag that every node is to run with when this has ended. */
   get tag(): string {
     return this.direction === 'upgrade' ? this.wish.to : this.wish.from;
+  }
+
+  /** The shards that somebody wanted left out. */
+  get skipped(): readonly number[] {
+    return [...this.#skipped].toSorted((a, b) => a - b);
   }
 
   get rollbackOnFailure(): boolean {
@@ -91,7 +104,13 @@ export class UpgradeCase {
   }
 
   /** Takes in what a shard says of itself, or that a person agrees. */
-  hear(run: ValkeyRun, news: ShardNews | Agreement): void {
+  hear(run: ValkeyRun, news: ShardNews | Agreement | { readonly skip: ShardSkip }): void {
+    if (isShardSkip(news)) {
+      const { shard, reason } = news.skip;
+      this.#skipped.add(shard);
+      this.log.shard({ ...this.#statusOf(shard), status: 'Skipped', skippedBecause: reason });
+      return;
+    }
     if (isAgreement(news)) {
       this.#agreed += 1;
       this.log.note({ reason: this.log.record.phase, message: `approved by ${news.approvedBy}` });
@@ -151,7 +170,8 @@ export class UpgradeCase {
       log.reached('ShardsRolledBack', { completedAt });
       return;
     }
-    if (this.#upgrade.automatic !== true) {
+    const { skipped } = this;
+    if (this.#upgrade.automatic !== true && skipped.length === 0) {
       await run.port.act(`spec.image.tag: ${wish.to}`).setKubernetesField({
         resource: identityOf(run.observed),
         path: ['spec', 'image', 'tag'],
@@ -159,7 +179,9 @@ export class UpgradeCase {
         to: wish.to,
       });
     }
-    log.reached('ShardsUpgraded', { completedAt, errorMessage: null });
+    const left = `${nameShards(skipped)} was left out and runs ${wish.from}: create another upgrade for it`;
+    const message = skipped.length === 0 ? '' : left;
+    log.reached('ShardsUpgraded', { completedAt, errorMessage: null, message });
   }
 
   fail(run: ValkeyRun, errorMessage: string): void {

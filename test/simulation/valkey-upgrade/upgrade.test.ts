@@ -168,6 +168,30 @@ describe('an upgrade', () => {
     await ends(asking, 'Completed');
   });
 
+  it('leaves a shard out that somebody wants left out, until another upgrade', async () => {
+    const { world, engine, upgrade, until, ends, hint } = await running();
+    const partly = upgrade('partly', '9.1.2');
+    await until('it is begun', () => (partly.shardStates.get(0)?.length ?? 0) > 1);
+    const { operation } = engine.query(ID, 'status') as {
+      readonly operation: { readonly workflowId: string };
+    };
+    for (const shard of [0, 1])
+      engine.signal(operation.workflowId, 'news', { skip: { shard, reason: 'its owner asks' } });
+    await ends(partly, 'Completed');
+    const states = partly.status?.shardStatuses.map(({ status }) => status);
+    expect(states).toEqual(['Completed', 'Skipped', 'Completed']);
+    expect(imagesOf(world)).toHaveLength(2);
+    expect(world.resource?.spec.image.tag).toBe('9.0.0');
+    hint(world.hint());
+    await until('the cluster says so', () =>
+      (world.resource?.conditions ?? []).some(({ reason }) => reason === 'VersionsDiffer'),
+    );
+    expect(imagesOf(world)).toHaveLength(2);
+    await ends(upgrade('rest', '9.1.2'), 'Completed');
+    expect(imagesOf(world)).toEqual(['valkey/valkey:9.1.2']);
+    expect(world.resource?.spec.image.tag).toBe('9.1.2');
+  });
+
   it('ends when its cluster is deleted', async () => {
     const { world, hint, upgrade, until } = await running();
     const left = upgrade('broken', '9.9.9');

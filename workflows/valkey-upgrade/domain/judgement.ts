@@ -131,6 +131,16 @@ export function holdVersion(observed: ValkeyObservation): ValkeyObservation {
   return { ...observed, cluster: { ...cluster, spec, wantedTag: image.tag } };
 }
 
+/**
+ * The upgrade that left the shards with different versions, when one did and nothing is under way: it failed and must not
+ * roll back, or somebody left shards out. What it left stays until another upgrade is created.
+ */
+export function mixedBy(facts: UpgradeFacts): ValkeyUpgradeResource | null {
+  if (runningTag(facts) !== null) return null;
+  const newest = (facts.upgrades ?? []).findLast(({ status }) => (status?.startedAt ?? null) !== null);
+  return newest !== undefined && isOver(phaseOf(newest)) ? newest : null;
+}
+
 /** The newest upgrade to the tag that the spec asks for, when it ended without reaching it: it is not tried again unasked. */
 export function failedAttempt({ cluster, upgrades }: UpgradeFacts): ValkeyUpgradeResource | null {
   const { wantedTag, spec } = cluster;

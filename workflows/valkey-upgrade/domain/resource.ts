@@ -38,6 +38,8 @@ export interface ShardStatus {
   readonly syncStartedAt?: string;
   readonly syncElapsedSeconds?: number;
   readonly error?: string;
+  /** Why a person wanted it left out. */
+  readonly skippedBecause?: string;
 }
 
 /** The status as last written, from which an interrupted upgrade goes on. */

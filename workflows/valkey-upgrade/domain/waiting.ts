@@ -2,7 +2,7 @@ import type { Served } from '../../shared/lifecycle.ts';
 import type { Condition } from '../../shared/messages.ts';
 import type { ValkeyPlan } from '../../valkey-cluster/domain/commands.ts';
 import type { ValkeyObservation } from '../../valkey-cluster/domain/observation.ts';
-import { failedAttempt, isUnderWay, judgeUpgrades, phaseOf } from './judgement.ts';
+import { failedAttempt, mixedBy, isUnderWay, judgeUpgrades, phaseOf } from './judgement.ts';
 import { isOver } from './phases.ts';
 import { advance, recordOf, type UpgradeRecord } from './record.ts';
 import { UPGRADE_KIND, type ValkeyUpgradeResource } from './resource.ts';
@@ -37,6 +37,11 @@ export function upgradeConditions({ observed, operation, carriedOut }: ClusterNe
   if (carries && active !== null && carriedOut !== undefined && carriedOut !== cluster.generation) {
     const words = `generation ${cluster.generation} waits for the upgrade ${active.name}`;
     return say('Waiting', 'UpgradeInProgress', words);
+  }
+  const mixed = mixedBy(observed);
+  if (mixed !== null) {
+    const words = `the upgrade ${mixed.name} left the shards with different versions: create another upgrade to bring them together`;
+    return say('VersionHeld', 'VersionsDiffer', words);
   }
   const failed = active === null ? failedAttempt(observed) : null;
   if (failed === null) return [];
