@@ -1,7 +1,5 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { FaultyWorker } from './faulty-worker.ts';
+import { Random } from '../simulation/engine/random.ts';
+import type { Disturbance } from './disturbances.ts';
 import type { FaultOperation } from './operation.ts';
 import {
   describePoint,
@@ -11,15 +9,10 @@ import {
   type Hit,
   type Point,
 } from './points.ts';
-import { RunLog } from './run-log.ts';
+import { runOnce, type Run, type RunOptions } from './run-once.ts';
 
-const LOOK_MS = 200;
-
-/** A disturbance other than the death of the worker at a point, brought about once in the middle of a run. */
-export interface Disturbance {
-  readonly name: string;
-  act(worker: FaultyWorker): Promise<void>;
-}
+/** A death may keep a later point of the same run from being reached: such a point is run alone, so often. */
+const RUNS_ALONE = 3;
 
 /** What became of one point, or of one disturbance. */
 export interface Outcome {
@@ -29,19 +22,19 @@ export interface Outcome {
   readonly found: readonly string[];
 }
 
-export interface CampaignOptions {
-  readonly directory: string;
-  readonly workerEnv: NodeJS.ProcessEnv;
-  readonly workerProgram?: string;
+export interface CampaignOptions extends RunOptions {
+  /** How many kills one run takes. */
   readonly chained: number;
-  /** The seconds after which a run that is not over counts as stuck. */
-  readonly stuckSeconds: number;
+  /** Deals the points to runs, and says when a disturbance comes. */
+  readonly seed: string;
   readonly deadlineMs: number;
   readonly disturbances: readonly Disturbance[];
   /** Only points whose description has this text. */
   readonly only?: string;
-  /** Points that an earlier campaign has passed already. */
-  readonly passed?: ReadonlySet<string>;
+  /** What an earlier campaign has passed already. */
+  readonly passed?: readonly Outcome[];
+  /** Hears of each outcome as it comes. */
+  tell(outcome: Outcome): void;
   say(line: string): void;
 }
 
@@ -56,133 +49,117 @@ export async function runCampaign<World>(
   operation: FaultOperation<World>,
   options: CampaignOptions,
 ): Promise<CampaignResult> {
-  const recordings: (readonly Hit[])[] = [];
-  const outcomes: Outcome[] = [];
-  for (const name of ['recording-1', 'recording-2']) {
-    const run = await runOnce(operation, options, name, [], null);
-    if (run.found.length > 0) {
-      return { outcomes: [{ point: name, ok: false, seconds: run.seconds, found: run.found }], skipped: [] };
+  const campaign = new Campaign(operation, options);
+  const recordings = await campaign.record();
+  if (recordings !== null) {
+    await campaign.kill(recordings);
+    await campaign.disturb(recordings);
+  }
+  return campaign.result;
+}
+
+class Campaign<World> {
+  readonly #operation: FaultOperation<World>;
+  readonly #options: CampaignOptions;
+  readonly #outcomes: Outcome[];
+  readonly #skipped: string[] = [];
+  readonly #random: Random;
+  #runs = 0;
+
+  constructor(operation: FaultOperation<World>, options: CampaignOptions) {
+    this.#operation = operation;
+    this.#options = options;
+    this.#outcomes = [...(options.passed ?? [])];
+    this.#random = new Random(options.seed);
+  }
+
+  get result(): CampaignResult {
+    return { outcomes: this.#outcomes, skipped: this.#skipped };
+  }
+
+  /** Two runs that nothing disturbs; null when one of them fails by itself. */
+  async record(): Promise<readonly (readonly Hit[])[] | null> {
+    const recordings: (readonly Hit[])[] = [];
+    for (const name of ['recording-1', 'recording-2']) {
+      const run = await runOnce(this.#operation, this.#options, name, { kill: [] });
+      if (run.found.length > 0) {
+        this.#tell({ point: name, ok: false, seconds: run.seconds, found: run.found });
+        return null;
+      }
+      recordings.push(run.hits);
+      this.#options.say(`${name}: ${run.hits.length} places in ${run.seconds.toFixed(1)} s`);
     }
-    recordings.push(run.hits);
-    options.say(`${name}: ${run.hits.length} places in ${run.seconds.toFixed(1)} s`);
+    this.#skipped.push(...unsteadyClasses(recordings).map((name) => `${name} (not in every recording)`));
+    return recordings;
   }
-  const skipped = unsteadyClasses(recordings).map((name) => `${name} (not in every recording)`);
-  const wanted = (text: string): boolean => options.only === undefined || text.includes(options.only);
-  const points = selectPoints(recordings).filter(
-    (point) => wanted(describePoint(point)) && options.passed?.has(describePoint(point)) !== true,
-  );
-  const runs = scheduleRuns(points, options.chained, operation.alone);
-  options.say(`${points.length} points in ${runs.length} runs`);
-  for (const [index, chain] of runs.entries()) {
-    if (Date.now() > options.deadlineMs) {
-      skipped.push(...chain.map((point) => `${describePoint(point)} (out of budget)`));
-      continue;
+
+  async kill(recordings: readonly (readonly Hit[])[]): Promise<void> {
+    const points = selectPoints(recordings).filter((point) => this.#isWanted(describePoint(point)));
+    const { chained, say } = this.#options;
+    const runs = scheduleRuns(points, chained, this.#operation.alone, this.#random.fork('runs'));
+    say(`${points.length} points in ${runs.length} runs`);
+    let missed: Point[] = [];
+    for (const chain of runs) missed.push(...(await this.#killAt(chain)));
+    for (let time = 0; time < RUNS_ALONE && missed.length > 0; time += 1) {
+      say(`${missed.length} points were not reached: each alone now`);
+      const again = missed;
+      missed = [];
+      for (const point of again) missed.push(...(await this.#killAt([point])));
     }
-    const run = await runOnce(operation, options, `run-${index + 1}`, chain, null);
-    outcomes.push(...judge(chain, run, options.say));
-  }
-  for (const disturbance of options.disturbances.filter(({ name }) => wanted(name))) {
-    const run = await runOnce(operation, options, disturbance.name.replaceAll(' ', '-'), [], disturbance);
-    const outcome = {
-      point: disturbance.name,
-      ok: run.found.length === 0,
-      seconds: run.seconds,
-      found: run.found,
-    };
-    options.say(
-      `${outcome.ok ? '✓' : '✗'} ${outcome.point} (${run.seconds.toFixed(1)} s) ${run.found.join('; ')}`,
-    );
-    outcomes.push(outcome);
-  }
-  return { outcomes, skipped };
-}
-
-interface Run {
-  readonly hits: readonly Hit[];
-  readonly killed: readonly Point[];
-  readonly seconds: number;
-  readonly found: readonly string[];
-}
-
-/** A point that was not hit is a failure of its own: nothing was proven by that run. */
-function judge(chain: readonly Point[], run: Run, say: (line: string) => void): readonly Outcome[] {
-  const killed = new Set(run.killed.map(describePoint));
-  return chain.map((one) => {
-    const point = describePoint(one);
-    const found = killed.has(point) ? run.found : ['the run did not come to this point', ...run.found];
-    say(`${found.length === 0 ? '✓' : '✗'} ${point} (${run.seconds.toFixed(1)} s) ${found.join('; ')}`);
-    return { point, ok: found.length === 0, seconds: run.seconds / chain.length, found };
-  });
-}
-
-async function runOnce<World>(
-  operation: FaultOperation<World>,
-  options: CampaignOptions,
-  name: string,
-  chain: readonly Point[],
-  disturbance: Disturbance | null,
-): Promise<Run> {
-  const directory = join(options.directory, name);
-  mkdirSync(directory, { recursive: true });
-  const log = new RunLog(directory);
-  const worker = new FaultyWorker(directory, options.workerEnv, options.workerProgram);
-  const startedAtMs = Date.now();
-  const rest = [...chain];
-  const armNext = (): void => {
-    const next = rest.shift();
-    if (next !== undefined) log.arm(next);
-  };
-  const world = await operation.begin(name);
-  try {
-    worker.start();
-    await operation.prepare(world);
-    log.begin();
-    worker.onDeath(armNext);
-    armNext();
-    await operation.start(world);
-    if (disturbance !== null) {
-      await until(async () => log.hits.length > MIDDLE_HITS, options.stuckSeconds);
-      await disturbance.act(worker);
+    for (const point of missed) {
+      const found = [`not one of ${RUNS_ALONE + 1} runs came to this point`];
+      this.#tell({ point: describePoint(point), ok: false, seconds: 0, found });
     }
-    const found = await endOf(operation, world, options.stuckSeconds);
-    return {
-      hits: log.hits,
-      killed: log.killed,
-      seconds: (Date.now() - startedAtMs) / 1000,
-      found,
-    };
-  } finally {
-    await operation.end(world);
-    await worker.stop();
   }
-}
 
-/** A disturbance comes when the operation has reached this many places: it is under way and not over. */
-const MIDDLE_HITS = 12;
-
-async function endOf<World>(
-  operation: FaultOperation<World>,
-  world: World,
-  stuckSeconds: number,
-): Promise<readonly string[]> {
-  let missing: string | null = 'it did not begin';
-  const over = await until(async () => {
-    missing = await operation.unfinished(world);
-    return missing === null;
-  }, stuckSeconds);
-  const found = over ? [] : [`stuck after ${stuckSeconds} s: ${missing ?? ''}`];
-  for (const invariant of operation.invariants) {
-    const broken = await invariant.broken(world);
-    if (broken !== null) found.push(`${invariant.says}: ${broken}`);
+  async disturb(recordings: readonly (readonly Hit[])[]): Promise<void> {
+    const places = Math.min(...recordings.map((hits) => hits.length));
+    for (const disturbance of this.#options.disturbances.filter(({ name }) => this.#isWanted(name))) {
+      if (this.#isOver([disturbance.name])) continue;
+      const random = this.#random.fork(disturbance.name);
+      const atPlace = random.between(Math.ceil(places / 8), Math.ceil((places * 5) / 8));
+      const run = await this.#run({ disturb: disturbance, atPlace });
+      const ok = run.found.length === 0;
+      this.#tell({ point: disturbance.name, ok, seconds: run.seconds, found: run.found });
+    }
   }
-  return found;
-}
 
-async function until(holds: () => Promise<boolean>, seconds: number): Promise<boolean> {
-  const endMs = Date.now() + seconds * 1000;
-  while (Date.now() < endMs) {
-    if (await holds()) return true;
-    await sleep(LOOK_MS);
+  /** One run with a death at each point of a chain; gives back those to which the run did not come. */
+  async #killAt(chain: readonly Point[]): Promise<readonly Point[]> {
+    if (this.#isOver(chain.map(describePoint))) return [];
+    const run = await this.#run({ kill: chain });
+    const reached = chain.filter((point) => run.killed.has(describePoint(point)));
+    for (const point of reached) {
+      const seconds = run.seconds / chain.length;
+      const { found } = run;
+      this.#tell({ point: describePoint(point), ok: found.length === 0, seconds, found });
+    }
+    // What was wrong although the worker never died is not to be forgotten.
+    if (reached.length === 0 && run.found.length > 0)
+      this.#tell({ point: 'a run without a death', ok: false, seconds: run.seconds, found: run.found });
+    return chain.filter((point) => !reached.includes(point));
   }
-  return holds();
+
+  #run(trouble: Parameters<typeof runOnce>[3]): Promise<Run> {
+    this.#runs += 1;
+    return runOnce(this.#operation, this.#options, `run-${this.#runs}`, trouble);
+  }
+
+  #isWanted(point: string): boolean {
+    const { only, passed = [] } = this.#options;
+    return (only === undefined || point.includes(only)) && !passed.some((one) => one.point === point);
+  }
+
+  #isOver(points: readonly string[]): boolean {
+    const over = Date.now() > this.#options.deadlineMs;
+    if (over) this.#skipped.push(...points.map((point) => `${point} (out of budget)`));
+    return over;
+  }
+
+  #tell(outcome: Outcome): void {
+    const { point, ok, seconds, found } = outcome;
+    this.#outcomes.push(outcome);
+    this.#options.tell(outcome);
+    this.#options.say(`${ok ? '✓' : '✗'} ${point} (${seconds.toFixed(1)} s) ${found.join('; ')}`);
+  }
 }

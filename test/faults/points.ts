@@ -1,4 +1,5 @@
 import type { Mutation } from '../../activities/mutations.ts';
+import type { Random } from '../simulation/engine/random.ts';
 
 /** When, around what an activity does, the worker dies. */
 export type Moment = 'before request' | 'after request' | 'before result' | 'while waiting';
@@ -100,15 +101,23 @@ export function scheduleRuns(
   points: readonly Point[],
   chained: number,
   alone: readonly RegExp[],
+  random: Random,
 ): readonly (readonly Point[])[] {
   const isAlone = (point: Point): boolean => alone.some((pattern) => pattern.test(point.class));
-  const runs: Point[][] = points.filter(isAlone).map((point) => [point]);
   const together = points.filter((point) => !isAlone(point));
   const count = Math.ceil(together.length / chained);
-  // Dealt out like cards, so that the kills of one run lie far apart.
+  // Dealt out like cards, round after round, so that the kills of one run lie far apart; who is first is drawn.
   const dealt: Point[][] = Array.from({ length: count }, () => []);
-  together.forEach((point, at) => dealt[at % count]?.push(point));
-  return [...dealt, ...runs];
+  for (let at = 0; at < together.length; at += count) {
+    const hands = shuffled(dealt, random);
+    together.slice(at, at + count).forEach((point, hand) => hands[hand]?.push(point));
+  }
+  return [...dealt, ...points.filter(isAlone).map((point) => [point])];
+}
+
+function shuffled<T>(items: readonly T[], random: Random): readonly T[] {
+  const drawn = items.map((item) => ({ item, order: random.next() }));
+  return drawn.sort((a, b) => a.order - b.order).map(({ item }) => item);
 }
 
 export const describePoint = (point: Point): string => `${point.class} #${point.occurrence}`;

@@ -1,12 +1,13 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createProgress } from '../../deploy/local/progress.ts';
-import { startTestStack, type StackHandle } from '../../deploy/local/testing.ts';
-import { runCampaign, type CampaignResult } from './campaign.ts';
+import type { StackHandle } from '../../deploy/local/testing.ts';
+import { endCleanly, startStackFor, type Afterwards } from '../clean-end.ts';
+import { runCampaign, type CampaignOptions } from './campaign.ts';
 import { disturbancesOf } from './disturbances.ts';
 import { OPERATIONS } from './operations/index.ts';
+import { PassedPoints } from './passed-points.ts';
 import { keepResult, renderCount, renderResult } from './report.ts';
 
 const USAGE = `usage: npm run faults -- <operation> [options]
@@ -15,9 +16,10 @@ Records one run of an operation, then kills the worker at every request, result 
 other, and checks what is left. Operations: ${Object.keys(OPERATIONS).join(', ')}.
 
   --point TEXT    only points whose name has this text
+  --seed N        chains other points, and disturbs at other moments
   --budget 60m    ends after this time and lists what it did not come to
   --chain 4       how many kills one run takes
-  --resume        leaves out the points that the last campaign of this operation has passed
+  --resume        takes over what the last campaign of this operation has passed, however it ended
   --keep          writes the result into docs/faults.md
 
   npm run faults -- valkey-create --budget 30m
@@ -43,6 +45,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     point: { type: 'string' },
+    seed: { type: 'string', default: '1' },
     budget: { type: 'string', default: '60m' },
     chain: { type: 'string', default: '4' },
     resume: { type: 'boolean', default: false },
@@ -58,45 +61,44 @@ if (values.help || operation === undefined || Number.isNaN(budgetMinutes)) {
   process.stderr.write(`${USAGE}\n`);
   process.exit(values.help ? 0 : 2);
 }
-
-const passedFile = join(tmpdir(), `keelson-faults-${name}.json`);
+const play = operation;
+const deadlineMs = Date.now() + budgetMinutes * 60_000;
 process.env['KEELSON_TUNING'] = JSON.stringify(TUNING);
-const stack = await startTestStack({ onlyParts: PARTS, progress: createProgress() });
-try {
-  const result = await campaign(stack);
-  const passed = result.outcomes.filter((outcome) => outcome.ok).map((outcome) => outcome.point);
-  writeFileSync(passedFile, JSON.stringify([...readPassed(), ...passed]));
+
+const { outcomes } = await endCleanly(async (afterwards, interrupted) => {
+  const stack = await startStackFor(afterwards, {
+    onlyParts: PARTS,
+    progress: createProgress(),
+    signal: interrupted,
+  });
+  const result = await runCampaign(play(stack), optionsFor(stack, afterwards));
   process.stdout.write(`${renderResult(result)}\n`);
   if (values.keep) await keepResult(name, result);
-  process.stdout.write(`${renderCount(result.outcomes)}\n`);
-  process.exitCode = result.outcomes.length > 0 && result.outcomes.every((outcome) => outcome.ok) ? 0 : 1;
-} finally {
-  await stack.stop();
-}
+  return result;
+});
+process.stdout.write(`${renderCount(outcomes)}\n`);
+process.exitCode = outcomes.length > 0 && outcomes.every((outcome) => outcome.ok) ? 0 : 1;
 
-function campaign(on: StackHandle): Promise<CampaignResult> {
-  const directory = join(on.home, 'faults');
+function optionsFor(stack: StackHandle, afterwards: Afterwards): CampaignOptions {
+  const directory = join(stack.home, 'faults');
   mkdirSync(directory, { recursive: true });
-  // The usage above has ended a run without an operation.
-  if (operation === undefined) throw new Error('no operation');
-  return runCampaign(operation(on), {
+  const passed = new PassedPoints(name, values.resume);
+  return {
     directory,
+    afterwards,
     workerEnv: {
-      KUBECONFIG: on.kubeconfig('worker'),
-      TEMPORAL_ADDRESS: on.temporalAddress,
+      KUBECONFIG: stack.kubeconfig('worker'),
+      TEMPORAL_ADDRESS: stack.temporalAddress,
       TEMPORAL_NAMESPACE: 'default',
     },
     chained: Number(values.chain),
+    seed: values.seed,
     stuckSeconds: STUCK_SECONDS,
-    deadlineMs: Date.now() + budgetMinutes * 60_000,
-    disturbances: disturbancesOf(on),
+    deadlineMs,
+    disturbances: disturbancesOf(stack),
     ...(values.point === undefined ? {} : { only: values.point }),
-    ...(values.resume ? { passed: new Set(readPassed()) } : {}),
+    passed: passed.outcomes,
+    tell: (outcome) => passed.add(outcome),
     say: (line) => void process.stderr.write(`${line}\n`),
-  });
-}
-
-function readPassed(): readonly string[] {
-  if (!values.resume || !existsSync(passedFile)) return [];
-  return JSON.parse(readFileSync(passedFile, 'utf8')) as string[];
+  };
 }

@@ -3,6 +3,7 @@ import type { ClusterWorld } from '../../valkey/cluster-world.ts';
 import type { FaultOperation } from '../operation.ts';
 import { valkeyCreate } from './valkey-create.ts';
 import { valkeyDelete } from './valkey-delete.ts';
+import { valkeyHeal } from './valkey-heal.ts';
 import { valkeyReplicas } from './valkey-replicas.ts';
 import { valkeyScaleDown } from './valkey-scale-down.ts';
 import { valkeyScaleUp } from './valkey-scale-up.ts';
@@ -11,6 +12,7 @@ import { valkeyScaleUp } from './valkey-scale-up.ts';
 export const OPERATIONS: Readonly<Record<string, (stack: StackHandle) => FaultOperation<ClusterWorld>>> = {
   'valkey-create': valkeyCreate,
   'valkey-delete': valkeyDelete,
+  'valkey-heal': valkeyHeal,
   'valkey-replicas': valkeyReplicas,
   'valkey-scale-down': valkeyScaleDown,
   'valkey-scale-up': valkeyScaleUp,

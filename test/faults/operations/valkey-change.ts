@@ -2,6 +2,7 @@ import type { StackHandle } from '../../../deploy/local/testing.ts';
 import { Audit } from '../../valkey/audit.ts';
 import { ClusterWorld } from '../../valkey/cluster-world.ts';
 import { wrongWith } from '../../valkey/server-view.ts';
+import { entityIsAt } from '../entity-rest.ts';
 import type { FaultOperation, Invariant } from '../operation.ts';
 import { oneEntityRuns, ownerOfAll } from './valkey-invariants.ts';
 
@@ -42,7 +43,9 @@ export const changeUnderAudit =
         const seen = await world.read();
         const { phase, message, observedGeneration } = seen?.status ?? {};
         const over = phase === 'Running' && observedGeneration === seen?.metadata.generation;
-        return over ? null : `phase ${phase ?? 'none'}: ${message ?? ''}`;
+        return over
+          ? entityIsAt(await world.temporal(), world.entityId)
+          : `phase ${phase ?? 'none'}: ${message ?? ''}`;
       },
       invariants: [
         {

@@ -1,6 +1,7 @@
 import type { StackHandle } from '../../../deploy/local/testing.ts';
 import { ClusterWorld } from '../../valkey/cluster-world.ts';
 import { wrongWith } from '../../valkey/server-view.ts';
+import { entityIsAt } from '../entity-rest.ts';
 import type { FaultOperation } from '../operation.ts';
 import { oneEntityRuns, ownerOfAll } from './valkey-invariants.ts';
 
@@ -16,10 +17,10 @@ export const valkeyCreate = (stack: StackHandle): FaultOperation<ClusterWorld> =
   start: async (world) =>
     void (await world.applyWithSecret({ masters: MASTERS, replicasPerMaster: REPLICAS })),
   async unfinished(world) {
-    const seen = await world.read();
-    return seen?.status?.phase === 'Running'
-      ? null
-      : `phase ${seen?.status?.phase ?? 'none'}: ${seen?.status?.message ?? ''}`;
+    const { phase, message } = (await world.read())?.status ?? {};
+    return phase === 'Running'
+      ? entityIsAt(await world.temporal(), world.entityId)
+      : `phase ${phase ?? 'none'}: ${message ?? ''}`;
   },
   invariants: [
     { says: 'the cluster is whole', broken: (world) => wrongWith(world, MASTERS, REPLICAS) },

@@ -6,7 +6,7 @@ import { noWorkflowRuns, nothingIsLeft } from './valkey-invariants.ts';
 /** From a deleted resource to nothing of it. */
 export const valkeyDelete = (stack: StackHandle): FaultOperation<ClusterWorld> => ({
   name: 'valkey-delete',
-  alone: [/removeKubernetesFinalizer/],
+  alone: [/removeKubernetesFinalizer/, /deleteKubernetesObjects/],
   begin: () => ClusterWorld.create(stack),
   async prepare(world) {
     await world.applyWithSecret({

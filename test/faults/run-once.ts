@@ -1,0 +1,118 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Afterwards } from '../clean-end.ts';
+import type { Disturbance } from './disturbances.ts';
+import { FaultyWorker } from './faulty-worker.ts';
+import type { FaultOperation } from './operation.ts';
+import { describePoint, type Hit, type Point } from './points.ts';
+import { RunLog } from './run-log.ts';
+
+const LOOK_MS = 200;
+
+/** What all runs of a campaign have in common. */
+export interface RunOptions {
+  readonly directory: string;
+  readonly workerEnv: NodeJS.ProcessEnv;
+  readonly workerProgram?: string;
+  /** The seconds after which a run that is not over counts as stuck. */
+  readonly stuckSeconds: number;
+  /** Stops whatever runs when the campaign is interrupted. */
+  readonly afterwards: Afterwards;
+}
+
+/** What one run is disturbed by. */
+export type Trouble =
+  | { readonly kill: readonly Point[] }
+  | { readonly disturb: Disturbance; readonly atPlace: number };
+
+/** What came of one run. */
+export interface Run {
+  readonly hits: readonly Hit[];
+  /** The points at which the worker died. */
+  readonly killed: ReadonlySet<string>;
+  readonly seconds: number;
+  /** What was wrong at the end. */
+  readonly found: readonly string[];
+}
+
+/** Runs the operation once in a world of its own, with trouble, and looks at what is left. */
+export async function runOnce<World>(
+  operation: FaultOperation<World>,
+  options: RunOptions,
+  name: string,
+  trouble: Trouble,
+): Promise<Run> {
+  const directory = join(options.directory, name);
+  mkdirSync(directory, { recursive: true });
+  const log = new RunLog(directory);
+  const worker = new FaultyWorker(directory, options.workerEnv, options.workerProgram);
+  options.afterwards.defer(() => worker.stop());
+  const startedAtMs = Date.now();
+  const rest = 'kill' in trouble ? [...trouble.kill] : [];
+  const armNext = (): void => {
+    const next = rest.shift();
+    if (next !== undefined) log.arm(next);
+  };
+  const world = await operation.begin(name);
+  try {
+    worker.start();
+    await operation.prepare(world);
+    log.begin();
+    worker.onDeath(armNext);
+    armNext();
+    await operation.start(world);
+    const found = 'disturb' in trouble ? await disturb(trouble, worker, log, options.stuckSeconds) : [];
+    return {
+      found: [...found, ...(await endOf(operation, world, options.stuckSeconds))],
+      hits: log.hits,
+      killed: new Set(log.killed.map(describePoint)),
+      seconds: (Date.now() - startedAtMs) / 1000,
+    };
+  } finally {
+    await operation.end(world);
+    await worker.stop();
+  }
+}
+
+/** Disturbs an operation that is under way and not over. */
+async function disturb(
+  { disturb, atPlace }: Extract<Trouble, { readonly atPlace: number }>,
+  worker: FaultyWorker,
+  log: RunLog,
+  stuckSeconds: number,
+): Promise<readonly string[]> {
+  const places = (): number => log.hits.length;
+  if (!(await until(async () => places() >= atPlace, stuckSeconds))) {
+    return [`the run did not come to place ${atPlace}`];
+  }
+  await disturb.act(worker, places);
+  return [];
+}
+
+async function endOf<World>(
+  operation: FaultOperation<World>,
+  world: World,
+  stuckSeconds: number,
+): Promise<readonly string[]> {
+  let missing: string | null = 'it did not begin';
+  const over = await until(async () => {
+    missing = await operation.unfinished(world);
+    return missing === null;
+  }, stuckSeconds);
+  const found = over ? [] : [`stuck after ${stuckSeconds} s: ${missing ?? ''}`];
+  for (const invariant of operation.invariants) {
+    const broken = await invariant.broken(world);
+    if (broken !== null) found.push(`${invariant.says}: ${broken}`);
+  }
+  return found;
+}
+
+async function until(holds: () => Promise<boolean>, seconds: number): Promise<boolean> {
+  const endMs = Date.now() + seconds * 1000;
+  while (Date.now() < endMs) {
+    if (await holds()) return true;
+    await sleep(LOOK_MS);
+  }
+  return holds();
+}
