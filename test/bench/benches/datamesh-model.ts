@@ -14,6 +14,7 @@ const JOB: Job = {
   kernel: 'vanilla',
   counts: { D: 3, TB: 1, A: 0, sD: 0 },
   qmr: 1,
+  excess: 0,
   intents: [{ op: 'RemoveMember', member: 'd3' }],
   primary: null,
 };
@@ -29,11 +30,25 @@ const spent = (work: () => void): number => {
   return cpuMs() - before;
 };
 
+/** Where the judged states are; the others only stand for one of them. */
+function judgedStates(found: Exploration): Int32Array {
+  const machine = new Machine(found.tables);
+  const all = Array.from({ length: found.store.size }, (_, index) => index);
+  return Int32Array.from(
+    all.filter((index) => {
+      found.store.load(index, machine);
+      const { sticky, synced } = machine;
+      machine.derive();
+      return machine.sticky === sticky && machine.synced === synced;
+    }),
+  );
+}
+
 /** Evaluates every invariant on states that are there already: what no exploration can be faster than. */
-function evaluate(found: Exploration): void {
+function evaluate(found: Exploration, states: Int32Array): void {
   const machine = new Machine(found.tables);
   const measures = freshMeasures();
-  for (let index = 0; index < found.states; index += 1) {
+  for (const index of states) {
     found.store.load(index, machine);
     machine.derive();
     measureState(machine, index, measures);
@@ -83,9 +98,10 @@ export const datameshModel: Bench = {
   prepare() {
     const tables = compileScenario(scenarioOfJob(JOB));
     let found = explore(tables);
+    const states = judgedStates(found);
     return Promise.resolve({
       ours: () => Promise.resolve(spent(() => void (found = explore(tables)))),
-      floor: () => Promise.resolve(spent(() => evaluate(found))),
+      floor: () => Promise.resolve(spent(() => evaluate(found, states))),
       beside: (pairs) =>
         Promise.resolve([
           ['states', String(found.states)],

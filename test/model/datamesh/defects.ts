@@ -35,7 +35,7 @@ export function exploreTracks(
 /** Whether some reached state is like this. */
 export function findState(found: Exploration, is: (machine: Machine) => boolean): number {
   const machine = new Machine(found.tables);
-  for (let index = 0; index < found.states; index += 1) {
+  for (let index = 0; index < found.store.size; index += 1) {
     found.store.load(index, machine);
     machine.derive();
     if (is(machine)) return index;

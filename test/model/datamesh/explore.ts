@@ -167,6 +167,8 @@ class Explorer {
     if (source.cut !== 0) return false;
     const dead = this.deadNode();
     if (dead === source.nodes) return true;
+    // Two plans that overlap are not asked to go on without a member: that is asked of each alone.
+    if (phase.stages.length > 1) return false;
     return phase.lost === dead || (phase.lost < 0 && at(phase.forced, dead) === NOWHERE);
   }
 

@@ -9,19 +9,28 @@ export interface KernelModel {
   readonly dynamicVoters: boolean;
   /** Breaking a tie also needs qmr UpToDate copies: assumed of flant, never read in its source. */
   readonly tieChecksQmr: boolean;
+  /** A node without a disk needs qmr peers that have quorum, not one: assumed of flant as well. */
+  readonly clientChecksQmr: boolean;
 }
 
 /** Every kernel that is checked; flant with and without its assumed checks. */
 export const KERNEL_MODELS: readonly KernelModel[] = [
-  { name: 'vanilla', kernel: 'vanilla', dynamicVoters: true, tieChecksQmr: false },
+  { name: 'vanilla', kernel: 'vanilla', dynamicVoters: true, tieChecksQmr: false, clientChecksQmr: false },
   {
     name: 'vanilla-peer-tiebreaker',
     kernel: 'vanilla-peer-tiebreaker',
     dynamicVoters: true,
     tieChecksQmr: false,
+    clientChecksQmr: false,
   },
-  { name: 'flant', kernel: 'flant', dynamicVoters: false, tieChecksQmr: true },
-  { name: 'flant-unchecked', kernel: 'flant', dynamicVoters: false, tieChecksQmr: false },
+  { name: 'flant', kernel: 'flant', dynamicVoters: false, tieChecksQmr: true, clientChecksQmr: true },
+  {
+    name: 'flant-unchecked',
+    kernel: 'flant',
+    dynamicVoters: false,
+    tieChecksQmr: false,
+    clientChecksQmr: false,
+  },
 ];
 
 /** A kernel model by its name. */

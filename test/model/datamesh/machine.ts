@@ -63,6 +63,8 @@ export class Machine {
   upToDate = 0;
   serving = 0;
 
+  /** Members that may be attached: those that neither join nor leave. */
+  readonly attachable: number;
   private readonly rowOf: Int32Array;
   private readonly stale: number;
   private readonly newcomers: number;
@@ -94,6 +96,12 @@ export class Machine {
       (mask, member, node) => (member.type === '✦' ? mask | (1 << node) : mask),
       0,
     );
+    this.attachable = scenario.members.reduce((mask, member, node) => {
+      const leaves = scenario.tracks.some(
+        (track) => track.member === member.name && track.steps.at(-1)?.leaves === '✕',
+      );
+      return member.type === '✦' || leaves ? mask : mask | (1 << node);
+    }, 0);
     this.dynamicVoters = scenario.kernel.dynamicVoters;
     this.tieChecksQmr = scenario.kernel.tieChecksQmr;
     this.graphs = scenario.network.cuts === 'graphs';

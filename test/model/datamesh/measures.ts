@@ -1,6 +1,7 @@
 import { at, count } from './bits.ts';
 import { BY_TIE, DEAD, type Machine } from './machine.ts';
-import { FLAGS, GHOST_TIES, Q, type Phase, type Tables } from './tables.ts';
+import { MAX_NODES } from './scenario.ts';
+import { FLAGS, GHOST_TIES, Q, QMR, VOTERS, type Phase, type Tables } from './tables.ts';
 
 /** What goes worst in a scenario, each with the state that shows it first; -1 where nothing does. */
 export interface Measures {
@@ -11,6 +12,9 @@ export interface Measures {
   copiesByCountAt: number;
   copiesByTie: number;
   copiesByTieAt: number;
+  /** The same for a write that a node without a disk acknowledges, which has quorum by that of its peers. */
+  copiesByClient: number;
+  copiesByClientAt: number;
   /** A disk that serves nothing although nothing has failed. */
   interrupted: number;
   /**
@@ -22,6 +26,8 @@ export interface Measures {
   fttAt: number;
   fttUnforgotten: number;
   fttUnforgottenAt: number;
+  /** By set of members lost at once: whether the rest serves in every one of those mixed states. Zones are such sets. */
+  losses: Uint8Array;
   /** As `ftt`, when two-phase commits have settled who is a member. */
   fttSettled: number;
   /** A plan that ended with a voter that has no disk. */
@@ -38,11 +44,14 @@ export const freshMeasures = (): Measures => ({
   copiesByCountAt: -1,
   copiesByTie: 9,
   copiesByTieAt: -1,
+  copiesByClient: 9,
+  copiesByClientAt: -1,
   interrupted: -1,
   ftt: 9,
   fttAt: -1,
   fttUnforgotten: 9,
   fttUnforgottenAt: -1,
+  losses: new Uint8Array(1 << MAX_NODES).fill(1),
   fttSettled: 9,
   stranded: -1,
   stuck: -1,
@@ -61,6 +70,7 @@ export function measureState(machine: Machine, index: number, measures: Measures
     else if (component !== first && measures.splitBrain < 0) measures.splitBrain = index;
     measureCopies(machine, node, index, measures);
   }
+  if (serving !== 0) measureClients(machine, index, measures);
   if (machine.cut === 0 && machine.crashed === 0 && measures.interrupted < 0 && isInterrupted(machine))
     measures.interrupted = index;
 }
@@ -79,12 +89,40 @@ function measureCopies(machine: Machine, node: number, index: number, measures: 
   }
 }
 
+/** Without a disk a node writes to the peers that it sees itself, and has quorum if one of them has: all of qmr, if checked. */
+function measureClients(machine: Machine, index: number, measures: Measures): void {
+  const { clientChecksQmr } = machine.tables.scenario.kernel;
+  for (
+    let clients = machine.alive & ~machine.disks & machine.attachable;
+    clients !== 0;
+    clients &= clients - 1
+  ) {
+    const node = 31 - Math.clz32(clients & -clients);
+    const believed = at(machine.believed, node);
+    const quorate = believed & machine.field(node, VOTERS) & machine.upToDate & machine.sticky;
+    const real = at(machine.real, node);
+    const waits = (believed & ~real & machine.disks) !== 0;
+    const copies = count(real & machine.upToDate);
+    if (waits || copies >= measures.copiesByClient) continue;
+    if (hasTie(machine, quorate) && !isPromised(machine, real)) continue;
+    if (quorate === 0 || (clientChecksQmr && count(quorate) < machine.field(node, QMR))) continue;
+    measures.copiesByClient = copies;
+    measures.copiesByClientAt = index;
+  }
+}
+
 /**
  * What a broken tie promises: the kernel does not ask for qmr then, so nothing while a disk still synchronises, and
  * nothing once a member was force-removed and the number of voters is not the layout's.
  */
 const isPromised = (machine: Machine, reach: number): boolean =>
   (reach & machine.disks & ~machine.upToDate) === 0 && (machine.tables.phases[machine.phase]?.lost ?? -1) < 0;
+
+const hasTie = (machine: Machine, nodes: number): boolean => {
+  for (let node = 0; node < machine.nodes; node += 1)
+    if ((nodes & (1 << node)) !== 0 && at(machine.how, node) === BY_TIE) return true;
+  return false;
+};
 
 /** Nothing has failed, and yet a voter with all data does not serve. */
 function isInterrupted(machine: Machine): boolean {
@@ -140,10 +178,19 @@ export function measureFtt(machine: Machine, index: number, measures: Measures):
     if (now.atOnce >= measures.fttUnforgotten) return;
     measures.fttUnforgotten = now.atOnce;
     measures.fttUnforgottenAt = index;
-  } else if (now.atOnce < measures.ftt) {
-    measures.ftt = now.atOnce;
-    measures.fttAt = index;
+    return;
   }
+  measureLosses(machine, measures.losses);
+  if (now.atOnce >= measures.ftt) return;
+  measures.ftt = now.atOnce;
+  measures.fttAt = index;
+}
+
+/** Strikes out every set of members whose loss is not survived here; what is struck out already is not asked again. */
+export function measureLosses(machine: Machine, losses: Uint8Array): void {
+  const all = 1 << machine.nodes;
+  for (let lost = 0; lost < all; lost += 1)
+    if (at(losses, lost) !== 0 && (survives(machine, lost) & 1) === 0) losses[lost] = 0;
 }
 
 /** Whether some node has deleted a peer without a disk and not yet forgotten it. */

@@ -16,6 +16,8 @@ async function main(): Promise<void> {
       report: { type: 'string' },
       /** Results are kept here one a line, and a run that was stopped goes on from them. */
       resume: { type: 'string' },
+      /** `1/3` takes every third job: processes that share the space, and the file of results. */
+      shard: { type: 'string', default: '1/1' },
       /** Only reports what the kept results say so far. */
       summary: { type: 'boolean', default: false },
     },
@@ -27,7 +29,8 @@ async function main(): Promise<void> {
     others: Number(values.others),
     smallDiskful: Math.min(diskful, FULL_BOUNDS.smallDiskful),
   };
-  const jobs = jobsWithin(bounds);
+  const [part = 1, parts = 1] = values.shard.split('/').map(Number);
+  const jobs = jobsWithin(bounds).filter((_, at) => at % parts === part - 1);
   console.error(`${jobs.length} scenarios on ${values.workers} workers`);
   const started = performance.now();
   const results = await runAll(jobs, values.summary ? 0 : Number(values.workers), values.resume ?? null);

@@ -75,8 +75,23 @@ export function trackOf(mesh: Mesh, intent: Intent, without: readonly string[] =
   };
 }
 
+/** A mesh that is at rest until a member is lost. */
+export const restTrack = (mesh: Mesh): Track => ({
+  label: 'rest',
+  member: null,
+  steps: [],
+  afterForceRemove: (_done, lost) => {
+    const force = planTransition(mesh, { op: 'ForceRemove', member: lost });
+    return force.findings.some((finding) => 'message' in finding.answer)
+      ? 'refused'
+      : { label: `ForceRemove(${lost})`, member: null, steps: force.steps };
+  },
+});
+
 export const titleOf = (planned: PlannedTransition): string =>
-  planned.member === null ? planned.op : `${planned.op}(${planned.member}: ${planned.from} → ${planned.to})`;
+  planned.member === null
+    ? `${planned.op}(q=${planned.mesh.q} qmr=${planned.mesh.qmr})`
+    : `${planned.op}(${planned.member}: ${planned.from} → ${planned.to})`;
 
 function forcedTrack(
   start: Mesh,

@@ -38,7 +38,7 @@ describe('a slice of the space', () => {
       for (const job of sample(jobsWithin({ ...BOUNDS, diskful: 2, smallDiskful: 2 }), 5)) {
         const found = explore(compileScenario(scenarioOfJob(job)), { withoutFtt: true, maxStates: 3000 });
         const machine = new Machine(found.tables);
-        for (let index = 0; index < found.states; index += 1) {
+        for (let index = 0; index < found.store.size; index += 1) {
           found.store.load(index, machine);
           machine.derive();
           for (let node = 0; node < machine.nodes; node += 1) {

@@ -14,6 +14,9 @@ export interface Job {
   readonly kernel: string;
   readonly counts: Counts;
   readonly qmr: number;
+  /** By how much q is too high at the start. */
+  readonly excess: number;
+  /** None where a mesh is only at rest. */
   readonly intents: readonly Intent[];
   readonly primary: string | null;
 }
@@ -36,52 +39,38 @@ export const FULL_BOUNDS: Bounds = {
   smallOthers: 1,
 };
 
-/** The layouts as voters and tie-breakers, and what they pass through: a voter more, or a second tie-breaker. */
-const COMPOSITIONS: readonly (readonly [D: number, TB: number])[] = [
-  [1, 0],
-  [2, 0],
-  [2, 1],
-  [2, 2],
-  [3, 0],
-  [3, 1],
-  [4, 0],
-  [4, 1],
-  [4, 2],
-  [5, 0],
-  [5, 1],
-];
+const upTo = (from: number, to: number): readonly number[] =>
+  Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at);
 
-/** A client counts nowhere, and a shadow as little: beyond so many voters they are left out. */
-const MAX_WITH_OTHERS = 3;
-
+/**
+ * Every composition of voters and tie-breakers: the layouts, what they pass through, and what only an administrator
+ * would make. A client counts nowhere and a shadow as little: one of each, and beside few voters and one tie-breaker.
+ */
 const countsUpTo = (bounds: Bounds, shadow: boolean): readonly Counts[] =>
-  COMPOSITIONS.flatMap(([D, TB]) =>
-    [0, 1].flatMap((A) =>
-      (shadow ? [0, 1] : [0]).flatMap((sD) => {
-        const within = D + sD <= bounds.diskful && TB + A + sD <= bounds.others;
-        return within && (A + sD === 0 || D <= MAX_WITH_OTHERS) ? [{ D, TB, A, sD }] : [];
-      }),
+  upTo(1, bounds.diskful).flatMap((D) =>
+    upTo(0, bounds.others).flatMap((TB) =>
+      [0, 1].flatMap((A) =>
+        (shadow ? [0, 1] : [0]).flatMap((sD) => {
+          const within = D + sD <= bounds.diskful && TB + A <= bounds.others;
+          const few = D <= MAX_WITH_OTHERS && TB <= 1;
+          return within && (A + sD === 0 || few) ? [{ D, TB, A, sD }] : [];
+        }),
+      ),
     ),
   );
+const MAX_WITH_OTHERS = 3;
 
-/** qmr of the layouts with so many voters; for three voters also the neighbour's, while voters come and go. */
-const redundancies = ({ D, TB }: Counts): readonly number[] => {
-  const half = Math.max(1, Math.floor(D / 2));
-  if (D % 2 === 0) return TB > 0 ? [half] : [half, half + 1].slice(D > 2 ? 1 : 0);
-  return D === 1 ? [1] : D === 3 ? [1, 2] : [TB > 0 ? half : half + 1];
-};
+/** The qmr that layouts with so many voters have, or with one voter more or less: what plans pass through. */
+const redundancies = ({ D }: Counts): readonly number[] =>
+  [...new Set(LAYOUTS.filter((one) => Math.abs(one.diskful - D) <= 1).map((one) => one.qmr))]
+    .filter((qmr) => qmr <= D && qmr >= D / 2 - 0.5)
+    .toSorted();
 
-/** Compositions that only a replacement passes through: nobody joins there, and beside two tie-breakers only they move. */
-function isAsked({ D, TB }: Counts, intent: Intent): boolean {
-  if (D === 5 && TB === 1) return intent.op !== 'AddMember';
-  if (D === 4 && TB === 2) return 'member' in intent && intent.member.startsWith('t');
-  return true;
-}
-
-/** What asks only for two writers is implied by the flavour that has quorum more often, and that of five nodes by vanilla. */
-const isImplied = (job: Job): boolean =>
-  (job.kernel === 'flant' && job.kind !== 'partitions') ||
-  (job.kernel === 'vanilla-peer-tiebreaker' && job.kind === 'graphs' && job.counts.D + job.counts.TB > 3);
+/** Every other qmr, and with each of them the q that fits from one that is too high. */
+const quorumIntents = (mesh: Mesh, counts: Counts): readonly Intent[] =>
+  redundancies(counts)
+    .filter((qmr) => qmr !== mesh.qmr)
+    .map((qmr): Intent => ({ op: 'ChangeQuorum', q: mesh.q, qmr }));
 
 const sizeOf = (mesh: Mesh, intents: readonly Intent[]): number =>
   mesh.members.length + intents.filter((intent) => intent.op === 'AddMember').length;
@@ -103,45 +92,67 @@ export function jobsWithin(
     const scenes = countsUpTo(bounds, shadow).flatMap((counts) =>
       redundancies(counts).map((qmr) => ({ counts, qmr, mesh: meshOfCounts(kernel, counts, qmr) })),
     );
-    const small = (counts: Counts): boolean =>
-      counts.D + counts.sD <= bounds.smallDiskful && counts.TB + counts.A <= bounds.smallOthers;
     return scenes.flatMap(({ counts, qmr, mesh }) => {
-      const intents = intentsIn(mesh, shadow).filter((intent) => isAsked(counts, intent));
-      const base = { kernel: name, counts, qmr };
-      const singles = intents
-        .filter(
-          (intent) =>
-            sizeOf(mesh, [intent]) <= bounds.nodes && diskfulAfter(counts, [intent]) <= bounds.diskful,
-        )
-        .map((intent): Job => ({ ...base, kind: 'partitions', intents: [intent], primary: null }));
-      if (!small(counts)) return singles;
+      const intents = intentsIn(mesh, shadow).filter(
+        (intent) =>
+          sizeOf(mesh, [intent]) <= bounds.nodes && diskfulAfter(counts, [intent]) <= bounds.diskful,
+      );
+      const base = { kernel: name, counts, qmr, excess: 0, primary: null };
+      const quorum = quorumIntents(mesh, counts);
+      const singles = [
+        { ...base, kind: 'partitions', intents: [] } as const,
+        ...[...intents, ...quorum].map((intent): Job => ({ ...base, kind: 'partitions', intents: [intent] })),
+        // A q that is too high is the only one that can be mended: too low, two halves serve at rest.
+        ...[...quorum, { op: 'ChangeQuorum', q: mesh.q, qmr } as const].map((intent): Job => ({
+          ...base,
+          excess: 1,
+          kind: 'partitions',
+          intents: [intent],
+        })),
+      ];
+      if (!isSmall(bounds, counts)) return singles;
       const limit = bounds.smallDiskful + bounds.smallOthers;
-      const graphs = intents
-        .filter((intent) => sizeOf(mesh, [intent]) <= limit)
-        .flatMap((intent) =>
-          primariesOf(mesh, intent)
-            .slice(0, sizeOf(mesh, [intent]) < limit ? 2 : 1)
-            .map((primary): Job => ({
-              ...base,
-              kind: 'graphs',
-              intents: [intent],
-              primary,
-            })),
+      const graphs = [...intents.map((intent) => [intent]), []]
+        .filter((some) => sizeOf(mesh, some) <= limit)
+        .flatMap((some) =>
+          primariesOf(mesh, some[0] ?? null).map((primary): Job => ({
+            ...base,
+            kind: 'graphs',
+            intents: some,
+            primary,
+          })),
         );
       const pairs = pairsOf(mesh, intents)
         .filter((pair) => sizeOf(mesh, pair) <= limit)
-        .map((pair): Job => ({ ...base, kind: 'pairs', intents: pair, primary: null }));
+        .map((pair): Job => ({ ...base, kind: 'pairs', intents: pair }));
       return [...singles, ...graphs, ...pairs];
     });
   });
   const weight = (job: Job): number =>
     job.counts.D + job.counts.TB * 2 + job.counts.sD + (job.kind === 'graphs' ? 2 : 0) + job.intents.length;
-  return jobs.filter((job) => !isImplied(job)).sort((a, b) => weight(a) - weight(b));
+  return jobs.filter((job) => !isImplied(job)).toSorted((a, b) => weight(a) - weight(b));
 }
 
+/**
+ * Where no client is, flant has quorum only where it has it without its two checks, so graphs and pairs are asked of the
+ * latter; and where no client is, the vanilla kernels count alike in the largest graphs.
+ */
+const isImplied = ({ kernel, kind, counts, intents }: Job): boolean => {
+  const client = counts.A > 0;
+  const large = counts.D + counts.TB + intents.filter((one) => one.op === 'AddMember').length > 4;
+  return (
+    (kernel === 'flant' && kind !== 'partitions' && !client) ||
+    (kernel === 'vanilla-peer-tiebreaker' && kind === 'graphs' && !client && large)
+  );
+};
+
+/** Whether connection graphs, late notice and pairs are asked of this composition too. */
+export const isSmall = (bounds: Bounds, counts: Counts): boolean =>
+  counts.D + counts.sD <= bounds.smallDiskful && counts.TB + counts.A <= bounds.smallOthers;
+
 /** The nodes that may serve: one Diskful that stays, and the one that moves. */
-function primariesOf(mesh: Mesh, intent: Intent): readonly string[] {
-  const moved = 'member' in intent ? intent.member : null;
+function primariesOf(mesh: Mesh, intent: Intent | null): readonly string[] {
+  const moved = intent !== null && 'member' in intent ? intent.member : null;
   const stays = mesh.members.find((member) => member.type === 'D' && member.name !== moved);
   const moves = mesh.members.find((member) => member.type === 'D' && member.name === moved);
   return [stays, moves].flatMap((member) => (member === undefined ? [] : [member.name]));

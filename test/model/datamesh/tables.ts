@@ -138,7 +138,7 @@ class TableBuilder {
     return id;
   }
 
-  /** Voters and clients of one type that no track moves are alike; tie-breakers are not, for they are named one by one. */
+  /** Members of one type that no track moves are alike; but not tie-breakers, of which plans keep only the first. */
   private classesOf(lost: number): readonly (readonly number[])[] {
     const { members, tracks, primary, network } = this.scenario;
     // In a connection graph every node has its own place.
@@ -147,9 +147,9 @@ class TableBuilder {
     const free = members.flatMap((member, at) =>
       moved.has(member.name) || at === lost || member.name === primary ? [] : [at],
     );
-    return (['D', 'A'] as const)
+    return (['D', 'A', 'sD'] as const)
       .map((type) =>
-        free.filter((at) => members[at]?.type === type && members[at].upToDate === (type === 'D')),
+        free.filter((at) => members[at]?.type === type && members[at].upToDate === (type !== 'A')),
       )
       .filter((nodes) => nodes.length > 1);
   }

@@ -13,13 +13,10 @@ export interface Promised {
 
 /** The invariants that a scenario breaks, in words. */
 export function brokenInvariants(measures: Measures, promise: Promised): readonly string[] {
+  const copies = Math.min(measures.copiesByCount, measures.copiesByTie, measures.copiesByClient);
   return [
     ...(measures.splitBrain >= 0 ? ['two partitions serve writes'] : []),
-    ...(measures.copiesByCount < promise.copies || measures.copiesByTie < promise.copies
-      ? [
-          `acknowledged with ${Math.min(measures.copiesByCount, measures.copiesByTie)} copies, promised ${promise.copies}`,
-        ]
-      : []),
+    ...(copies < promise.copies ? [`acknowledged with ${copies} copies, promised ${promise.copies}`] : []),
     ...(measures.ftt < promise.ftt ? [`survives ${measures.ftt} failures, promised ${promise.ftt}`] : []),
     ...(measures.interrupted >= 0 ? ['stops serving although nothing failed'] : []),
     ...(measures.stuck >= 0 ? ['the plan neither goes on nor is blocked'] : []),
