@@ -14,6 +14,7 @@ const NAMES = {
   namespace: { pattern: /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, longest: 63 },
   name: { pattern: /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, longest: 253 },
 } as const;
+const API_VERSION = /^(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?\/)?v[a-z0-9]{1,62}$/;
 type Kind = { readonly apiVersion: string; readonly kind: string; readonly namespace?: string };
 
 /** Where the API server keeps objects, learnt from its own discovery once for each version. */
@@ -66,8 +67,14 @@ export function createPaths(read: (path: string) => Promise<ResourceList>): Path
   };
 }
 
-const rootOf = (apiVersion: string): string =>
-  apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+/** A group may come from a resource, such as that of an issuer. */
+function rootOf(apiVersion: string): string {
+  if (!API_VERSION.test(apiVersion)) {
+    const message = `"${apiVersion.slice(0, 80)}" cannot be the version of an API`;
+    throw new KubernetesError(400, 'InvalidName', message, 'nothing was asked');
+  }
+  return apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+}
 
 /** A part of a path, which is a name or nothing: `..`, a slash or an empty text would ask for another object, or for all. */
 function segmentOf(what: keyof typeof NAMES, text: string, kind: string): string {

@@ -63,6 +63,15 @@ describe('the path of an object', () => {
     await expect(listed).rejects.toThrow('cannot be the namespace of a Secret');
   });
 
+  it.each(['', 'v1/../..', '../v1', 'a/b/v1', 'a?b/v1', '..', 'cert-manager.io/v1/x', 'cert-manager.io/'])(
+    'is refused in an API of the version %j',
+    async (apiVersion) => {
+      const asking = paths.object({ apiVersion, kind: 'Secret', namespace: 'shop', name: 'a' });
+      await expect(asking).rejects.toThrow('cannot be the version of an API');
+      await expect(paths.has(apiVersion, 'Secret')).rejects.toThrow('cannot be the version of an API');
+    },
+  );
+
   it('asks the API server for nothing but what kinds there are', () => {
     expect(new Set(asked)).toEqual(new Set(['/api/v1']));
   });
