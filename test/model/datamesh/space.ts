@@ -64,7 +64,7 @@ const MAX_WITH_OTHERS = 3;
 const redundancies = ({ D }: Counts): readonly number[] =>
   [...new Set(LAYOUTS.filter((one) => Math.abs(one.diskful - D) <= 1).map((one) => one.qmr))]
     .filter((qmr) => qmr <= D && qmr >= D / 2 - 0.5)
-    .toSorted();
+    .toSorted((a, b) => a - b);
 
 /** Every other qmr, and with each of them the q that fits from one that is too high. */
 const quorumIntents = (mesh: Mesh, counts: Counts): readonly Intent[] =>
