@@ -1,6 +1,12 @@
+import { createEc2Activities } from '../activities/ec2/activities.ts';
+import { createEc2Clients } from '../activities/ec2/client.ts';
+import type { Ec2Activities } from '../activities/ec2/contract.ts';
 import { createKubernetesActivities } from '../activities/kubernetes/activities.ts';
 import { createKubernetesClient, loadKubeConfig } from '../activities/kubernetes/client.ts';
 import type { MutationHook } from '../activities/mutations.ts';
+import { createMysqlActivities } from '../activities/mysql/activities.ts';
+import { createMysqlClient } from '../activities/mysql/client.ts';
+import type { MysqlActivities } from '../activities/mysql/contract.ts';
 import type { ValkeyNaming } from '../activities/valkey/access.ts';
 import { createValkeyActivities } from '../activities/valkey/activities.ts';
 import { createValkeyConnect } from '../activities/valkey/client.ts';
@@ -22,15 +28,44 @@ export const valkeyNaming: ValkeyNaming = {
   issuedTlsSecret: valkey.issuedTlsSecretName,
 };
 
-/** All activities of all systems, over clients that share the hook. */
+/** All activities of all systems, and how to let go of what they hold. */
+export interface WorkerActivities {
+  readonly activities: object;
+  close(): Promise<void>;
+}
+
+/** All activities of all systems, over clients that share the hook; those of spot agents where a database is named. */
 export function createActivities(options: {
   readonly requestTimeoutMs: number;
   readonly hook: MutationHook;
-}): object {
-  const { hook, requestTimeoutMs } = options;
+  readonly mysqlUrl: string | undefined;
+}): WorkerActivities {
+  const { hook, requestTimeoutMs, mysqlUrl } = options;
   const kubernetes = createKubernetesClient(loadKubeConfig(), { requestTimeoutMs, hook });
+  const spot = mysqlUrl === undefined ? null : createSpotActivities(mysqlUrl, hook);
   return {
-    ...createKubernetesActivities(kubernetes),
-    ...createValkeyActivities({ kubernetes, connect: createValkeyConnect(hook), naming: valkeyNaming }),
+    activities: {
+      ...createKubernetesActivities(kubernetes),
+      ...createValkeyActivities({ kubernetes, connect: createValkeyConnect(hook), naming: valkeyNaming }),
+      ...spot?.activities,
+    },
+    close: async () => spot?.close(),
+  };
+}
+
+/** The activities of spot agents, over a database and EC2 as AWS's own environment variables name it. */
+export function createSpotActivities(
+  mysqlUrl: string,
+  hook: MutationHook,
+  ec2Url?: string,
+): { readonly activities: MysqlActivities & Ec2Activities; close(): Promise<void> } {
+  const mysql = createMysqlClient(mysqlUrl, hook);
+  const ec2 = createEc2Clients(hook, ec2Url === undefined ? {} : { endpoint: ec2Url });
+  return {
+    activities: { ...createMysqlActivities(mysql), ...createEc2Activities(ec2) },
+    async close() {
+      ec2.close();
+      await mysql.close();
+    },
   };
 }

@@ -25,6 +25,8 @@ const environment = z.object({
   KEELSON_SHUTDOWN_GRACE_MS: ms.default(10_000),
   KEELSON_SHUTDOWN_FORCE_MS: ms.default(20_000),
   KEELSON_KUBERNETES_TIMEOUT_MS: ms.default(10_000),
+  /** The database of the spot agents; without it this worker does nothing for them. */
+  KEELSON_MYSQL_URL: z.url({ protocol: /^mysql$/ }).optional(),
   KEELSON_WORKER_VERSIONING: z.enum(['off', 'auto-upgrade', 'pinned']).default('off'),
   TEMPORAL_DEPLOYMENT_NAME: z.string().min(1).default('keelson'),
   TEMPORAL_WORKER_BUILD_ID: z.string().min(1).optional(),

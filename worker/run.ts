@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { Runtime, Worker, type ActivityInterceptorsFactory, type WorkerOptions } from '@temporalio/worker';
 import { noMutationHook, type MutationHook } from '../activities/mutations.ts';
-import { createActivities } from './activities.ts';
+import { createActivities, type WorkerActivities } from './activities.ts';
 import { createAttemptGuard, watchFreezes } from './attempt-guard.ts';
 import { prepareBundle } from './bundle.ts';
 import type { WorkerConfig } from './config.ts';
@@ -41,6 +41,7 @@ export async function runWorker(config: WorkerConfig, parts: WorkerParts = {}): 
   });
 
   let worker: Worker | null = null;
+  let systems: WorkerActivities | null = null;
   let starting = 'starting';
   const health = {
     notAlive: () => (worker?.getState() === 'FAILED' ? 'the worker has failed' : null),
@@ -72,15 +73,17 @@ export async function runWorker(config: WorkerConfig, parts: WorkerParts = {}): 
         ),
     ]);
     await awaitSearchAttributes(temporal, logger, stopped, say);
+    systems = createActivities({
+      requestTimeoutMs: config.KEELSON_KUBERNETES_TIMEOUT_MS,
+      hook: parts.hook ?? noMutationHook,
+      mysqlUrl: config.KEELSON_MYSQL_URL,
+    });
     worker = await Worker.create({
       ...temporal,
       ...optionsOf(config),
       sinks: logSteps(metrics.sinks, logger),
       workflowBundle: { codePath },
-      activities: createActivities({
-        requestTimeoutMs: config.KEELSON_KUBERNETES_TIMEOUT_MS,
-        hook: parts.hook ?? noMutationHook,
-      }),
+      activities: systems.activities,
       interceptors: { activity: [createAttemptGuard(freezes), ...(parts.interceptors ?? [])] },
     });
     if (stopped.aborted) worker.shutdown();
@@ -93,6 +96,7 @@ export async function runWorker(config: WorkerConfig, parts: WorkerParts = {}): 
     if (!stopped.aborted) throw error;
   } finally {
     freezes.stop();
+    await systems?.close();
     await server.close();
   }
 }

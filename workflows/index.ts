@@ -10,3 +10,8 @@ export { scaleDownValkeyCluster } from './valkey-cluster/operations/scale-down.t
 export { scaleUpValkeyCluster } from './valkey-cluster/operations/scale-up.ts';
 export { rollBackValkeyCluster, upgradeValkeyCluster } from './valkey-upgrade/operations/upgrade.ts';
 export { upgradeValkeyShard } from './valkey-upgrade/operations/upgrade-shard.ts';
+export { spotAgent, spotAgentPlan } from './spot-agent/entity.ts';
+export { failOverSpotAgent } from './spot-agent/operations/fail-over.ts';
+export { launchSpotReplica } from './spot-agent/operations/launch-replica.ts';
+export { retireSpotInstance } from './spot-agent/operations/retire-instance.ts';
+export { sweepSpotAgent } from './spot-agent/operations/sweep.ts';

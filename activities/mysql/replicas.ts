@@ -70,13 +70,13 @@ export async function awaitReplica(
     POLL_MS,
     async (): Promise<Look<Awaited<ReturnType<MysqlActivities['awaitSpotReplica']>>>> => {
       const rows = await mysql.read(
-        `SELECT id, status, error FROM replica_instances WHERE id IN (${replicas.map(() => '?').join(', ') || "''"})`,
+        `SELECT id, status, last_sync_at > NOW(3) - INTERVAL 60 SECOND AS fresh FROM replica_instances WHERE id IN (${replicas.map(() => '?').join(', ') || "''"})`,
         replicas,
       );
-      const ready = rows.find((row) => row['status'] === 'ready');
+      const ready = rows.find((row) => row['status'] === 'ready' && row['fresh'] === 1);
       if (ready !== undefined) return { done: { ready: String(ready['id']), message: 'ready' } };
       const message = rows.map((row) => `${String(row['id'])} is ${String(row['status'])}`).join(', ');
-      const open = rows.some((row) => row['status'] === 'launching' || row['status'] === 'syncing');
+      const open = rows.some((row) => ['launching', 'syncing', 'ready'].includes(String(row['status'])));
       if (!open) return { done: { ready: null, message: message || 'no such replica' } };
       return Date.now() >= untilMs
         ? { done: { ready: null, message: `the time is over: ${message}` } }

@@ -43,6 +43,11 @@ function environmentOf(name: 'worker' | 'starter', context: PartContext): Readon
     TEMPORAL_ADDRESS: `127.0.0.1:${context.portOf('temporal', 'frontend')}`,
     TEMPORAL_NAMESPACE: 'default',
     KEELSON_LEASE_NAMESPACE: 'keelson-system',
+    // Where spot agents find their parts, once these run.
+    KEELSON_MYSQL_URL: `mysql://root@127.0.0.1:${context.portOf('mariadb', 'sql')}/keelson`,
+    AWS_ENDPOINT_URL_EC2: `http://127.0.0.1:${context.portOf('ec2', 'api')}`,
+    AWS_ACCESS_KEY_ID: 'embedded',
+    AWS_SECRET_ACCESS_KEY: 'embedded',
     // Nobody waits for a local worker's last activities: what is cut short is done again.
     KEELSON_SHUTDOWN_GRACE_MS: '3000',
     KEELSON_SHUTDOWN_FORCE_MS: '8000',

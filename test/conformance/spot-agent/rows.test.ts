@@ -195,7 +195,10 @@ describe('a replica', () => {
     const agent = await stage.addAgent(0);
     await mysql.recordSpotReplica(replicaOf(agent, `${agent}-rep`));
     const waiting = mysql.awaitSpotReplica({ replicas: [`${agent}-rep`], untilMs: Date.now() + 60_000 });
-    await stage.run("UPDATE replica_instances SET status = 'ready' WHERE id = ?", `${agent}-rep`);
+    await stage.run(
+      "UPDATE replica_instances SET status = 'ready', last_sync_at = UTC_TIMESTAMP(3) WHERE id = ?",
+      `${agent}-rep`,
+    );
     expect(await waiting).toMatchObject({ ready: `${agent}-rep` });
     await stage.run("UPDATE replica_instances SET status = 'failed' WHERE id = ?", `${agent}-rep`);
     const untilMs = Date.now() + 60_000;

@@ -82,6 +82,14 @@ describe('a deadline', () => {
     });
   });
 
+  it('is met by a replica that was ready once when no healthy one is there, and says so', () => {
+    const replicas = [sampleReplica({ lastSyncMs: ago(90) })];
+    expect(planForDeadline(sampleObservation({ replicas }), deadlineMs)).toMatchObject({
+      choice: 'ready-replica',
+      reason: '100 s are left, and replica rep-1 synced 90 s ago, which is better than nothing',
+    });
+  });
+
   it('is met by a replica in launch that comes in time', () => {
     const replicas = [sampleReplica({ status: 'syncing', createdAtMs: ago(40) })];
     expect(planForDeadline(sampleObservation({ replicas }), deadlineMs)).toMatchObject({

@@ -170,7 +170,7 @@ function promote(
   deadlineMs: number | null,
   reason: string,
 ): SpotDraft {
-  const unhealthy = refuseHeir(heir, nowMs);
+  const unhealthy = emergency ? null : refuseHeir(heir, nowMs);
   return {
     kind: 'Promote',
     instance: heir.instanceId ?? '',
@@ -228,7 +228,7 @@ function prepareOpen(
           },
         ],
   );
-  const untilMs = (observed.agent.notice?.deadlineMs ?? observed.nowMs) + TIMES.noticeMs;
+  const untilMs = Math.max(observed.agent.notice?.deadlineMs ?? 0, observed.nowMs) + TIMES.noticeMs;
   return buildPlan('launch-replica', [
     drafts,
     [

@@ -19,6 +19,19 @@ export function selectHeirs(rows: SpotRows): readonly SpotReplica[] {
     .toSorted((a, b) => (b.lastSyncMs ?? 0) - (a.lastSyncMs ?? 0) || (a.id < b.id ? -1 : 1));
 }
 
+/** In an emergency the healthy ones come first, and then every one that ever said that it is ready. */
+export function selectEmergencyHeirs(rows: SpotRows): readonly SpotReplica[] {
+  const healthy = selectHeirs(rows);
+  const stale = openReplicas(rows).filter(
+    (one) =>
+      one.status === 'ready' &&
+      one.instanceId !== null &&
+      one.instanceId !== rows.agent.notice?.instanceId &&
+      !healthy.includes(one),
+  );
+  return [...healthy, ...stale.toSorted((a, b) => (b.lastSyncMs ?? 0) - (a.lastSyncMs ?? 0))];
+}
+
 /** The replicas that are being prepared or stand ready. */
 export const openReplicas = ({ replicas }: Pick<SpotRows, 'replicas'>): readonly SpotReplica[] =>
   replicas.filter((one) => one.status === 'launching' || one.status === 'syncing' || one.status === 'ready');

@@ -12,6 +12,8 @@ export type ClosingEvent = 'CleanedUp' | 'RetentionExpired' | 'TerminationConfir
 
 /** AWS is given this much longer than it announced before a reclaimed instance is ended by us. */
 const RECLAIM_MS = 10 * 60_000;
+/** How often it is looked whether AWS has. */
+const LOOK_MS = 30_000;
 
 /** Judges one zombie: what EC2 has ended is closed, what AWS takes back is left to AWS, the rest goes by its time. */
 export function planRetirement(observed: SpotObservation, zombie: SpotInstance): Retirement {
@@ -26,7 +28,7 @@ export function planRetirement(observed: SpotObservation, zombie: SpotInstance):
   if (zombie.status === 'terminating')
     return { do: 'terminate', event: 'CleanedUp', reason: 'its termination was begun' };
   if (zombie.interruptedAtMs !== null && nowMs < zombie.interruptedAtMs + RECLAIM_MS) {
-    const untilMs = zombie.interruptedAtMs + RECLAIM_MS;
+    const untilMs = Math.min(zombie.interruptedAtMs + RECLAIM_MS, nowMs + LOOK_MS);
     return { do: 'keep', untilMs, reason: 'AWS takes it back itself, and does not bill its first hour then' };
   }
   const retiredAtMs = zombie.retiredAtMs ?? zombie.createdAtMs;

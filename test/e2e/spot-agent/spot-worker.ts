@@ -1,0 +1,46 @@
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { noMutationHook } from '../../../activities/mutations.ts';
+import { createSpotActivities } from '../../../worker/activities.ts';
+import { createAttemptGuard, watchFreezes } from '../../../worker/attempt-guard.ts';
+import { prepareBundle } from '../../../worker/bundle.ts';
+import { createMetrics } from '../../../worker/metrics.ts';
+import { TASK_QUEUE } from '../../../workflows/shared/messages.ts';
+
+/** Where a worker finds what it works with. */
+export interface SpotPlaces {
+  readonly temporal: { readonly address: string; readonly namespace: string };
+  readonly mysqlUrl: string;
+  readonly ec2Url: string;
+}
+
+/** Starts a worker with the systems of the spot agents in this process; gives how to stop it. */
+export async function startSpotWorker({
+  temporal,
+  mysqlUrl,
+  ec2Url,
+}: SpotPlaces): Promise<() => Promise<void>> {
+  const logger = new DefaultLogger('ERROR');
+  Runtime.install({ logger, shutdownSignals: [] });
+  const connection = await NativeConnection.connect({ address: temporal.address });
+  const systems = createSpotActivities(mysqlUrl, noMutationHook, ec2Url);
+  const freezes = watchFreezes();
+  const worker = await Worker.create({
+    connection,
+    namespace: temporal.namespace,
+    taskQueue: TASK_QUEUE,
+    workflowBundle: { codePath: await prepareBundle(logger, {}) },
+    activities: systems.activities,
+    interceptors: { activity: [createAttemptGuard(freezes)] },
+    maxHeartbeatThrottleInterval: 200,
+    defaultHeartbeatThrottleInterval: 200,
+    sinks: createMetrics().sinks,
+  });
+  const running = worker.run();
+  return async () => {
+    worker.shutdown();
+    await running;
+    freezes.stop();
+    await connection.close();
+    await systems.close();
+  };
+}

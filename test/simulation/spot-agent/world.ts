@@ -1,0 +1,110 @@
+import type {
+  CloudInstance,
+  SpotAgent,
+  SpotInstance,
+  SpotReplica,
+} from '../../../workflows/spot-agent/domain/observation.ts';
+import { sampleAgent, sampleInstance } from '../../domain/spot-agent/sample-observation.ts';
+
+type Open<T> = { -readonly [K in keyof T]: T[K] };
+
+/** The resource of the simulated agent. */
+export const REF = { namespace: 'acme', name: 'agent-1' } as const;
+
+/** Rows and instances as the database and EC2 would keep them, with the rules that the database holds itself. */
+export class SpotSimulation {
+  readonly agent: Open<SpotAgent> = {
+    ...sampleAgent(),
+    epoch: 0,
+    generation: 1,
+    lastHeartbeatMs: null,
+    phase: null,
+  };
+  readonly instances = new Map<string, Open<SpotInstance>>();
+  readonly replicas = new Map<string, Open<SpotReplica>>();
+  readonly cloud = new Map<string, Open<CloudInstance>>();
+  readonly events: string[] = [];
+  readonly notices = new Set<string>();
+  /** What was promised and not kept; a test wants none. */
+  readonly broken: string[] = [];
+  /** Pools that have no capacity now. */
+  readonly full = new Set<string>();
+  #launched = 0;
+
+  constructor(nowMs: number) {
+    Object.assign(this.agent, { carriedOut: null, replicasEver: 0, movesMs: [] });
+    const primary = sampleInstance({ id: 'i-first', createdAtMs: nowMs });
+    this.instances.set(primary.id, primary);
+    this.#run('i-first', primary, null, nowMs);
+  }
+
+  get primary(): Open<SpotInstance> | null {
+    return [...this.instances.values()].find((one) => one.status === 'running_primary') ?? null;
+  }
+
+  /** Compares the epoch, demotes and promotes at once, as the procedure does; gives the refusal. */
+  promote(instanceId: string, expectedEpoch: number, nowMs: number): string | null {
+    if (this.agent.epoch !== expectedEpoch) return 'version conflict';
+    const row = this.instances.get(instanceId);
+    if (row === undefined || !['launching', 'running_replica', 'promoting'].includes(row.status))
+      return 'instance cannot be promoted';
+    const before = this.primary;
+    if (before !== null) Object.assign(before, { status: 'zombie', retiredAtMs: nowMs });
+    row.status = 'running_primary';
+    this.agent.epoch += 1;
+    this.agent.switchTarget = null;
+    this.agent.movesMs = [...this.agent.movesMs, nowMs];
+    for (const replica of this.replicas.values())
+      if (replica.instanceId === instanceId) replica.status = 'promoted';
+    if ([...this.instances.values()].filter((one) => one.status === 'running_primary').length > 1)
+      this.broken.push('two instances are PRIMARY');
+    return null;
+  }
+
+  /** Launches for a replica; a second launch for the same one is a broken promise. */
+  launch(
+    replica: string,
+    pool: { readonly instanceType: string; readonly az: string },
+    nowMs: number,
+  ): string {
+    const before = [...this.cloud.values()].find((one) => one.replica === replica);
+    if (before !== undefined) return before.id;
+    this.#launched += 1;
+    const id = `i-${this.#launched}`;
+    this.#run(id, pool, replica, nowMs);
+    return id;
+  }
+
+  /** Ends an instance; ending the PRIMARY is a broken promise. */
+  terminate(id: string): void {
+    if (this.primary?.id === id) this.broken.push(`the PRIMARY ${id} was terminated`);
+    const found = this.cloud.get(id);
+    if (found !== undefined) found.state = 'terminated';
+  }
+
+  /** AWS takes an instance back. */
+  reclaim(id: string): void {
+    const found = this.cloud.get(id);
+    if (found !== undefined) found.state = 'terminated';
+  }
+
+  /** Every replica that runs says of itself that it is ready, as its own agent does. */
+  reportReady(nowMs: number): void {
+    for (const replica of this.replicas.values()) {
+      const runs = replica.instanceId !== null && this.cloud.get(replica.instanceId)?.state === 'running';
+      if (!runs || !['launching', 'syncing', 'ready'].includes(replica.status)) continue;
+      Object.assign(replica, { status: 'ready', lastSyncMs: nowMs });
+      const row = this.instances.get(replica.instanceId ?? '');
+      if (row?.status === 'launching') row.status = 'running_replica';
+    }
+  }
+
+  #run(
+    id: string,
+    { instanceType, az }: { readonly instanceType: string; readonly az: string },
+    replica: string | null,
+    launchedAtMs: number,
+  ): void {
+    this.cloud.set(id, { id, instanceType, az, state: 'running', ours: true, replica, launchedAtMs });
+  }
+}
