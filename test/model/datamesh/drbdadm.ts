@@ -17,13 +17,26 @@ export function fetchDrbdUtils(): string {
   return program;
 }
 
-/** The drbdsetup lines that `drbdadm adjust` would run on the first host of a resource that does not exist yet. */
-export function adjustFromNothing(program: string, configuration: string, folder: string): readonly string[] {
+/** The drbdsetup lines that `drbdadm adjust` would run on d1: from nothing, or from what `drbdsetup show` is made to say. */
+export function adjust(
+  program: string,
+  folder: string,
+  configuration: string,
+  show: string | null,
+): readonly string[] {
   const file = join(folder, 'vol.res');
+  const shown = join(folder, 'vol.show');
   writeFileSync(file, configuration);
+  if (show !== null) writeFileSync(shown, show);
   const output = execFileSync(program, ['-c', file, '-d', 'adjust', 'vol'], {
     encoding: 'utf8',
-    env: { ...process.env, DRBD_DRIVER_VERSION_OVERRIDE: '9.0.0', __DRBD_NODE__: 'd1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...process.env,
+      DRBD_DRIVER_VERSION_OVERRIDE: '9.0.0',
+      __DRBD_NODE__: 'd1',
+      ...(show === null ? {} : { FAKE_DRBDSETUP_SHOW: shown }),
+    },
   });
   return output.split('\n').flatMap((line) => /drbd(?:setup|meta) (.*)$/u.exec(line)?.[1] ?? []);
 }

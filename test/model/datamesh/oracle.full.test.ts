@@ -1,13 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { LAYOUT_EDGES, LAYOUTS } from '../../../workflows/datamesh/domain/layouts.ts';
+import { meshOf, presentedMesh } from '../../../workflows/datamesh/domain/mesh.ts';
 import { buildCommands, type NodeCommand } from '../../../workflows/datamesh/domain/node-commands.ts';
 import { buildConfigs } from '../../../workflows/datamesh/domain/node-config.ts';
-import { LAYOUTS, type Layout } from '../../../workflows/datamesh/domain/layouts.ts';
-import { presentedMesh } from '../../../workflows/datamesh/domain/mesh.ts';
-import { adjustFromNothing, fetchDrbdUtils } from './drbdadm.ts';
-import { meshOn } from './defects.ts';
+import { planDatamesh } from '../../../workflows/datamesh/domain/plan.ts';
+import { moving } from '../../domain/datamesh/meshes.ts';
+import { renderConf, renderShow, type Ids } from './drbd-conf.ts';
+import { adjust, fetchDrbdUtils } from './drbdadm.ts';
+import { ABSENT, restingNode, runCommand, type ModelNode } from './node-model.ts';
 
 let program = '';
 let folder = '';
@@ -17,58 +20,117 @@ beforeAll(() => {
 }, 300_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const meshOf = (layout: Layout): ReturnType<typeof meshOn> =>
-  meshOn('vanilla', { D: layout.diskful, TB: layout.tiebreakers }, layout.qmr);
+const idsOf = (names: readonly string[]): Ids => Object.fromEntries(names.map((name, at) => [name, at]));
 
-function configurationOf(layout: Layout): string {
-  const { members, q, qmr } = meshOf(layout);
-  const hosts = members.map(
-    (one, at) =>
-      `  on ${one.name} { node-id ${at}; address 127.0.0.1:${7000 + at}; volume 0 { device minor 1; disk ${one.type === 'D' ? '/dev/null' : 'none'}; meta-disk internal; } }`,
-  );
-  return [
-    'resource vol {',
-    `  options { quorum ${q}; quorum-minimum-redundancy ${qmr}; }`,
-    ...hosts,
-    `  connection-mesh { hosts ${members.map((one) => one.name).join(' ')}; }`,
-    '}',
-  ].join('\n');
+/**
+ * What both do, in one spelling. A peer that goes is hidden, unmapped, disconnected and forgotten only by us: drbdadm deletes
+ * it, and the rest is what the model asks for.
+ */
+function ours(commands: readonly NodeCommand[], ids: Ids): readonly string[] {
+  const gone = new Set(commands.flatMap((one) => (one.do === 'del-peer' ? [one.peer] : [])));
+  const fresh = new Set(commands.flatMap((one) => (one.do === 'new-peer' ? [one.peer] : [])));
+  return commands.flatMap((command): readonly string[] => {
+    const id = 'peer' in command ? ids[command.peer] : 0;
+    if ('peer' in command && gone.has(command.peer))
+      return command.do === 'del-peer' ? [`del-peer ${id}`] : [];
+    switch (command.do) {
+      case 'new-peer':
+      case 'new-path':
+      case 'connect':
+        return [`${command.do} ${id}`];
+      case 'bitmap':
+        // A new peer has a bitmap unless told otherwise.
+        return command.keep && fresh.has(command.peer) ? [] : [`bitmap=${command.keep ? 'yes' : 'no'} ${id}`];
+      case 'remote-read':
+        return [`net-options ${id}`];
+      case 'quorum':
+        return [`quorum=${command.q},${command.qmr}`];
+      case 'attach':
+      case 'detach':
+        return [command.do];
+      default:
+        return [];
+    }
+  });
 }
 
-/** What both do, in one spelling; options that equal their defaults are left out, as drbdadm does. */
-const ours = (command: NodeCommand, ids: Readonly<Record<string, number>>): readonly string[] => {
-  const id = 'peer' in command ? ids[command.peer] : 0;
-  if (command.do === 'new-peer' || command.do === 'new-path' || command.do === 'connect')
-    return [`${command.do} ${id}`];
-  if (command.do === 'bitmap') return command.keep ? [] : [`bitmap=no ${id}`];
-  return command.do === 'attach' ? ['attach'] : [];
-};
-const theirs = (line: string): readonly string[] => {
-  const peer = /^(new-peer|new-path|connect) vol (\d+)/u.exec(line);
+function theirs(line: string): readonly string[] {
+  const peer = /^(new-peer|new-path|connect|del-peer|net-options) vol (\d+)/u.exec(line);
   if (peer !== null) return [`${peer[1]} ${peer[2]}`];
-  const bitmap = /^peer-device-options vol (\d+) .*--bitmap=no/u.exec(line);
-  if (bitmap !== null) return [`bitmap=no ${bitmap[1]}`];
-  return line.startsWith('attach') ? ['attach'] : [];
-};
+  const bitmap = /^peer-device-options vol (\d+)/u.exec(line);
+  if (bitmap !== null) return [`bitmap=${line.includes('--bitmap=no') ? 'no' : 'yes'} ${bitmap[1]}`];
+  const quorum = /^resource-options vol .*--quorum=(\d+) .*redundancy=(\d+)/u.exec(line);
+  if (quorum !== null) return [`quorum=${quorum[1]},${quorum[2]}`];
+  const disk = /^(attach|detach)\b/u.exec(line);
+  return disk === null ? [] : [disk[1] ?? ''];
+}
 
-test.each(LAYOUTS.map((layout) => [layout.name, layout] as const))(
-  'a node of %s is configured in an order that drbdadm itself would use',
-  (_name, layout) => {
-    const mesh = meshOf(layout);
-    const ids = Object.fromEntries(mesh.members.map((one, at) => [one.name, at]));
-    const config = buildConfigs(presentedMesh(mesh))['d1'] ?? null;
-    const mine = buildCommands(null, config, 'visibility-first').flatMap((command) => ours(command, ids));
-    const drbdadm = adjustFromNothing(program, configurationOf(layout), folder).flatMap(theirs);
-    expect([...mine].sort()).toEqual([...drbdadm].sort());
-    // drbdadm batches by kind and we by peer; what must hold is the order of each peer's own commands, and the disk before them.
-    for (const id of Object.values(ids)) {
-      const of = (lines: readonly string[]): readonly string[] =>
-        lines.filter((line) => line.endsWith(` ${id}`));
-      expect(of(mine)).toEqual(of(drbdadm));
-    }
-    const lastBeforeConnect = (lines: readonly string[]): boolean =>
-      lines.indexOf('attach') < lines.findIndex((line) => line.startsWith('connect')) ||
-      !lines.some((line) => line.startsWith('connect'));
-    expect([lastBeforeConnect(mine), lastBeforeConnect(drbdadm)]).toEqual([true, true]);
-  },
-);
+const ofPeer = (lines: readonly string[], id: number): readonly string[] =>
+  lines.filter((line) => line.endsWith(` ${id}`));
+/** A new peer's options are set at birth by us and after it by drbdadm: the same command twice is none. */
+const isCreated = (lines: readonly string[], line: string): boolean =>
+  line.startsWith('net-options') && lines.includes(line.replace('net-options', 'new-peer'));
+
+/** The one order in which we differ: a peer that begins to be seen gets its bitmap first, or it counts as a tie-breaker. */
+const shownLast = (lines: readonly string[], id: number): readonly string[] =>
+  lines.join() === `net-options ${id},bitmap=yes ${id}` ? lines.toReversed() : lines;
+
+/** Both do the same, and to each peer in the same order; which of q and the peers is first, drbdadm cannot judge. */
+function expectAlike(
+  before: ModelNode | null,
+  after: ModelNode,
+  commands: readonly NodeCommand[],
+  ids: Ids,
+): void {
+  const show = before === null ? null : renderShow(before, ids);
+  const drbdadm = adjust(program, folder, renderConf(after, ids), show).flatMap(theirs);
+  const judged = drbdadm.filter((line) => !isCreated(drbdadm, line));
+  const mine = ours(commands, ids).filter((line) => before !== null || !line.startsWith('quorum='));
+  const asked = judged.filter((line) => before !== null || !line.startsWith('quorum='));
+  expect(mine.toSorted()).toEqual(asked.toSorted());
+  for (const id of Object.values(ids)) expect(ofPeer(mine, id)).toEqual(shownLast(ofPeer(asked, id), id));
+}
+
+describe('drbdadm itself', () => {
+  test.each(LAYOUTS.map((layout) => [layout.name, layout] as const))(
+    'would configure a node of %s from nothing as we do, its disk before its connections',
+    (_name, layout) => {
+      const mesh = meshOf(moving(layout, layout, 'vanilla'));
+      const ids = idsOf(mesh.members.map((one) => one.name));
+      const config = buildConfigs(presentedMesh(mesh))['d1'];
+      const commands = buildCommands(null, config ?? null, 'visibility-first');
+      expectAlike(null, restingNode(config), commands, ids);
+      const order = ours(commands, ids);
+      const connects = order.findIndex((line) => line.startsWith('connect'));
+      expect(connects < 0 || order.indexOf('attach') < connects).toBe(true);
+    },
+  );
+
+  const edges = LAYOUT_EDGES.flatMap(({ lower, upper }) => [
+    [lower, upper] as const,
+    [upper, lower] as const,
+  ]);
+  test.each(edges.map(([from, to]) => [from.name, to.name, from, to] as const))(
+    'would run on d1 what each step from %s to %s runs, for each peer in the same order',
+    { timeout: 120_000 },
+    (_from, _to, from, to) => {
+      const plan = planDatamesh(moving(from, to, 'vanilla'), null);
+      const steps = plan.transitions.flatMap((one) => one.steps);
+      const ids = idsOf([
+        ...new Set([
+          'd1',
+          ...plan.observed.members.map((one) => one.name),
+          ...steps.flatMap((step) => step.confirm),
+        ]),
+      ]);
+      let node = restingNode(buildConfigs(presentedMesh(meshOf(plan.observed)))['d1']);
+      expect(steps.some((step) => step.actions['d1'] !== undefined)).toBe(true);
+      for (const step of steps) {
+        const commands = step.actions['d1'] ?? [];
+        const after = commands.reduce(runCommand, node);
+        if (after !== ABSENT) expectAlike(node, after, commands, ids);
+        node = after;
+      }
+    },
+  );
+});
