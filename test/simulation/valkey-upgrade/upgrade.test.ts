@@ -126,6 +126,21 @@ describe('an upgrade', () => {
     expect(engine.journal.violations).toEqual([]);
   });
 
+  it('sets the version of each shard: a pod that goes by itself comes back in that of its shard', async () => {
+    const { world, engine, upgrade, until, ends } = await running();
+    const done = upgrade('to-9.1.2', '9.1.2');
+    await until('the second shard is begun', () => (done.shardStates.get(1)?.length ?? 0) > 1);
+    for (const name of ['cache-0-0', 'cache-2-1']) {
+      const pod = world.pods.find((one) => one.name === name);
+      world.remove('Pod', name, pod?.uid ?? '', engine.agenda.nowMs);
+    }
+    const imageOf = (name: string) => world.pods.find((pod) => pod.name === name)?.image;
+    expect(imageOf('cache-0-0')).toBe('valkey/valkey:9.1.2');
+    expect(imageOf('cache-2-1')).toBe('valkey/valkey:9.0.0');
+    await ends(done, 'Completed');
+    expect(imagesOf(world)).toEqual(['valkey/valkey:9.1.2']);
+  });
+
   it('comes back to where it was cancelled', async () => {
     const { world, engine, upgrade, until, ends } = await running();
     const cancelled = upgrade('to-9.1.2', '9.1.2');
