@@ -54,8 +54,12 @@ async function forgetOldest(directory: string): Promise<void> {
 
 /** The bundler tells at length what it did, which matters only when it fails. */
 const quiet = (logger: Logger): Logger => ({
-  ...logger,
+  log: (level, message, meta) => logger.log(level, message, meta),
+  trace: (message, meta) => logger.trace(message, meta),
+  debug: (message, meta) => logger.debug(message, meta),
   info: (message, meta) => logger.debug(message, meta),
+  warn: (message, meta) => logger.warn(message, meta),
+  error: (message, meta) => logger.error(message, meta),
 });
 
 function defaultCache(): string {
