@@ -7,6 +7,9 @@ import type { ValkeyNode } from '../../../workflows/valkey-cluster/domain/observ
 import { planValkeyCluster } from '../../../workflows/valkey-cluster/domain/plan.ts';
 import { SLOT_COUNT } from '../../../workflows/valkey-cluster/domain/slots.ts';
 import { fillSpec } from '../../../workflows/valkey-cluster/domain/spec-defaults.ts';
+import { planUpgrade, type UpgradeWish } from '../../../workflows/valkey-upgrade/domain/plan.ts';
+import { isVersionOf, strategyOf } from '../../../workflows/valkey-upgrade/domain/resource.ts';
+import { specForTag } from '../../../workflows/valkey-upgrade/domain/wish.ts';
 import { badInput } from '../cli-error.ts';
 import type { OfflineInput } from '../offline-plan.ts';
 
@@ -76,10 +79,26 @@ export function planValkeyOffline(input: OfflineInput): PlanEnvelope<ValkeyComma
     replicasPerMaster: spec.replicasPerMaster,
     deleting: metadata.deletionTimestamp !== undefined,
   };
-  const plan = planValkeyCluster({ nodes }, wish);
+  const base = planValkeyCluster({ nodes }, wish);
+  const upgrade = base.steps.length > 0 ? null : wishForTag(nodes, metadata.name, spec);
+  const plan = upgrade === null ? base : planUpgrade({ nodes }, upgrade);
   // It was read from JSON or YAML, so it is nothing else.
   const facts = { nodes, cluster: { spec: fillSpec(spec as unknown as Json) } };
   return envelope(LIFECYCLE, `${metadata.namespace}/${metadata.name}`, plan, judgePlan(GUARDS, facts, plan));
+}
+
+/** A tag that the manifest names, and that no node runs yet, is reached by an upgrade with defaults. */
+function wishForTag(
+  nodes: readonly ValkeyNode[],
+  name: string,
+  { image, masters, replicasPerMaster }: z.infer<typeof resource>['spec'],
+): UpgradeWish | null {
+  const [from, ...others] = new Set(nodes.flatMap((one) => one.version ?? []));
+  const to = image?.tag;
+  if (to === undefined || from === undefined || others.length > 0 || isVersionOf(from, to)) return null;
+  const { maxUnavailableShards, ...rest } = specForTag(name, to);
+  const strategy = strategyOf({ ...rest, maxUnavailableShards }, replicasPerMaster);
+  return { from, to, masters, replicasPerMaster, strategy, maxUnavailableShards };
 }
 
 function parse<T>(schema: z.ZodType<T>, value: unknown, what: string): T {

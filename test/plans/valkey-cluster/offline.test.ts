@@ -55,6 +55,18 @@ describe('a plan from files alone', () => {
     expect(plan({ masters: 5 }).hash).not.toBe(plan({ masters: 4 }).hash);
   });
 
+  it('reaches a tag that the manifest names by an upgrade, once the shape is right', () => {
+    const on = (version: string) => ({ nodes: observed.nodes.map((node) => ({ ...node, version })) });
+    expect(plan({ image: { tag: '9.1.2' } }, on('9.0.0'))).toMatchObject({
+      operation: 'upgrade',
+      blocked: [],
+    });
+    expect(plan({ image: { tag: '9.1.2' } }, on('9.1.2')).operation).toBe('none');
+    expect(plan({ image: { tag: '9.1.2' }, masters: 4 }, on('9.0.0')).operation).toBe('scale-up');
+    expect(plan({}, on('9.0.0')).operation).toBe('none');
+    expect(plan({ image: { tag: '8.1.8' } }, on('9.0.0')).blocked[0]?.guard).toBe('NoDowngrade');
+  });
+
   it('takes the defaults of the resource where the manifest says nothing', () => {
     expect(plan({}).operation).toBe('none');
   });
