@@ -105,6 +105,20 @@ describe('with a worker', () => {
       expect(list.out).toContain('approval: create needs an approval');
     }));
 
+  it('finds Temporal by a profile of temporal.toml, and says which file is wrong', () =>
+    withWorker(async () => {
+      const file = join(tmpdir(), `${namespace}.toml`);
+      const address = environment['TEMPORAL_ADDRESS'] ?? '';
+      writeFileSync(file, `[profile.there]\naddress = "${address}"\nnamespace = "default"\n`);
+      const there = { TEMPORAL_CONFIG_FILE: file, TEMPORAL_PROFILE: 'there' };
+      expect((await keelson(['describe', ID, '-o', 'json'], there)).out).toContain(ID);
+      writeFileSync(file, '[profile.there\n');
+      const wrong = await keelson(['describe', ID], there);
+      expect(wrong).toMatchObject({ code: 2, out: '' });
+      expect(wrong.err).toContain('the Temporal configuration cannot be used');
+      rmSync(file);
+    }));
+
   it('takes the namespace from the current context of the kubeconfig, unless -n tells another', () =>
     withWorker(async () => {
       const file = join(tmpdir(), `${namespace}.kubeconfig`);
