@@ -79,7 +79,8 @@ class Explorer {
     this.machine = new Machine(tables);
     const { network, primary, members, kernel } = tables.scenario;
     this.settles = kernel.dynamicVoters || network.cuts === 'graphs';
-    this.partitions = partitionsByDead(network.cuts === 'partitions' ? tables.nodes : 0);
+    this.partitions =
+      network.cuts === 'graphs' ? [] : partitionsByDead(tables.nodes, network.cuts === 'halves');
     this.graphs = network.cuts === 'graphs' ? graphsOf(tables.nodes) : new Int32Array(0);
     this.primary = members.findIndex((member) => member.name === primary);
   }
@@ -411,15 +412,15 @@ class Explorer {
 }
 
 /** By dead node, every partition that cuts the others: one for each, that in which the dead one is alone. */
-function partitionsByDead(nodes: number): readonly (readonly Uint8Array[])[] {
-  const all = partitionsOf(nodes).slice(1);
+function partitionsByDead(nodes: number, halves: boolean): readonly (readonly Uint8Array[])[] {
+  const all = partitionsOf(nodes);
   const cutting = (dead: number): readonly Uint8Array[] =>
-    all.filter(
-      (labels) =>
-        labels.every((label, node) => node === dead || label !== labels[dead]) &&
-        new Set(labels.filter((_, node) => node !== dead)).size > 1,
-    );
-  return [...Array.from({ length: nodes }, (_, dead) => cutting(dead)), all];
+    all.filter((labels) => {
+      const groups = new Set(labels.filter((_, node) => node !== dead)).size;
+      const apart = labels.every((label, node) => node === dead || label !== labels[dead]);
+      return apart && groups > 1 && (!halves || groups === 2);
+    });
+  return Array.from({ length: nodes + 1 }, (_, dead) => cutting(dead));
 }
 
 /** Every connection graph of so many nodes but the full one. */

@@ -34,6 +34,12 @@ export interface JobResult {
   readonly story: string | null;
 }
 
+/**
+ * More members are cut into two groups only. A third that does not serve changes nothing: joined to one that does, that
+ * one still serves; and one that nobody sees and that has no quorum is as good as crashed, which is asked besides.
+ */
+const MAX_PARTITIONED = 5;
+
 /** The scenario that a job stands for. */
 export function scenarioOfJob(job: Job): Scenario {
   const kernel = kernelModel(job.kernel);
@@ -41,8 +47,9 @@ export function scenarioOfJob(job: Job): Scenario {
   const mesh = { ...rest, q: rest.q + job.excess };
   const [first = restTrack(mesh), second] = job.intents.map((intent) => trackOf(mesh, intent));
   const tracks = second === undefined ? ([first] as const) : ([first, second] as const);
+  const nodes = mesh.members.length + job.intents.filter((one) => one.op === 'AddMember').length;
   const network = {
-    cuts: job.kind === 'graphs' ? 'graphs' : 'partitions',
+    cuts: job.kind === 'graphs' ? 'graphs' : nodes > MAX_PARTITIONED ? 'halves' : 'partitions',
     unnoticed: isSmall(FULL_BOUNDS, job.counts) && job.kind === 'partitions',
     // In a graph a crash is a node without any connection.
     crash: job.kind !== 'graphs',

@@ -16,8 +16,8 @@ export interface Track {
 
 /** What the network may do to the members. */
 export interface Network {
-  /** Every partition into groups, or every connection graph. */
-  readonly cuts: 'partitions' | 'graphs';
+  /** Every partition into groups, every one into two, or every connection graph. */
+  readonly cuts: 'partitions' | 'halves' | 'graphs';
   /** One side of a partition may not have noticed it yet. */
   readonly unnoticed: boolean;
   readonly crash: boolean;

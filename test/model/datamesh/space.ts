@@ -115,12 +115,9 @@ export function jobsWithin(
       const graphs = [...intents.map((intent) => [intent]), []]
         .filter((some) => sizeOf(mesh, some) <= limit)
         .flatMap((some) =>
-          primariesOf(mesh, some[0] ?? null).map((primary): Job => ({
-            ...base,
-            kind: 'graphs',
-            intents: some,
-            primary,
-          })),
+          primariesOf(mesh, some[0] ?? null)
+            .slice(0, sizeOf(mesh, some) < limit ? 2 : 1)
+            .map((primary): Job => ({ ...base, kind: 'graphs', intents: some, primary })),
         );
       const pairs = pairsOf(mesh, intents)
         .filter((pair) => sizeOf(mesh, pair) <= limit)
@@ -129,7 +126,11 @@ export function jobsWithin(
     });
   });
   const weight = (job: Job): number =>
-    job.counts.D + job.counts.TB * 2 + job.counts.sD + (job.kind === 'graphs' ? 2 : 0) + job.intents.length;
+    job.counts.D +
+    job.counts.TB * 2 +
+    job.counts.sD +
+    (job.kind === 'graphs' ? GRAPHS_LAST : 0) +
+    job.intents.length;
   return jobs.filter((job) => !isImplied(job)).toSorted((a, b) => weight(a) - weight(b));
 }
 
@@ -145,6 +146,9 @@ const isImplied = ({ kernel, kind, counts, intents }: Job): boolean => {
     (kernel === 'vanilla-peer-tiebreaker' && kind === 'graphs' && !client && large)
   );
 };
+
+/** What a connection graph shows is rare, and dear: the other jobs are done before. */
+const GRAPHS_LAST = 20;
 
 /** Whether connection graphs, late notice and pairs are asked of this composition too. */
 export const isSmall = (bounds: Bounds, counts: Counts): boolean =>
