@@ -29,6 +29,8 @@ export interface Summary {
   readonly guards: Readonly<Record<string, { justified: number; needless: number; example: string }>>;
   /** Scenarios in which FTT is lower while a node has deleted a peer and not yet forgotten it. */
   readonly unforgotten: number;
+  /** Scenarios in which a zone may be lost before and after a transition and not on the way. */
+  readonly zones: readonly string[];
   /** Scenarios at rest in which FTT is lower once two-phase commits have settled (numeric q and dynamic voters). */
   readonly settled: readonly string[];
 }
@@ -78,6 +80,7 @@ export function summarise(
     unsound: unsound.map((one) => ({ name: one.name, broken: one.unsound, story: one.story })),
     guards,
     unforgotten: results.filter((one) => one.kind === 'partitions' && one.fttUnforgotten < one.ftt).length,
+    zones: results.flatMap((one) => (one.zones === null ? [] : [`${one.name}, ${one.zones}`])),
     settled: [
       ...new Set(
         results
@@ -129,6 +132,12 @@ export function renderReport(summary: Summary): string {
         .map(([name, row]) => [name, thousands(row.justified), thousands(row.needless), row.example]),
     ),
     '',
+    ...(summary.zones.length === 0
+      ? []
+      : [
+          `A zone that may be lost before and after, and not on the way: ${summary.zones.length} scenarios, such as ${summary.zones[0] ?? ''}.`,
+          '',
+        ]),
     ...(summary.settled.length === 0
       ? []
       : [`FTT falls once two-phase commits have settled: ${summary.settled.join('; ')}.`, '']),

@@ -23,6 +23,8 @@ export interface JobResult {
   readonly cpuMs: number;
   /** A transition that the guards allow although the model breaks an invariant: must be empty. */
   readonly unsound: readonly string[];
+  /** A placement in which a zone may be lost before and after, and not on the way, although the guards allow it. */
+  readonly zones: string | null;
   /** Guards that refuse towards a layout what the model finds safe. */
   readonly needless: readonly string[];
   /** Guards that alone refuse what the model finds unsafe. */
@@ -78,10 +80,8 @@ export function runJob(job: Job): JobResult {
     states: found.states,
     transitions: found.transitions,
     cpuMs: (spent.user + spent.system) / 1000,
-    unsound: [
-      ...unsound.map((one) => `${one.layout}: ${one.broken.join('; ')}`),
-      ...(job.kind === 'partitions' && only !== undefined ? brokenZones(found, only) : []),
-    ],
+    unsound: unsound.map((one) => `${one.layout}: ${one.broken.join('; ')}`),
+    zones: job.kind === 'partitions' && only !== undefined ? (brokenZones(found, only)[0] ?? null) : null,
     needless: verdicts.flatMap((one) =>
       one.broken.length === 0 && one.blockedBy.length > 0
         ? [`${one.blockedBy.join('+')} towards ${one.layout}`]

@@ -60,11 +60,11 @@ const countsUpTo = (bounds: Bounds, shadow: boolean): readonly Counts[] =>
   );
 const MAX_WITH_OTHERS = 3;
 
-/** The qmr that layouts with so many voters have, or with one voter more or less: what plans pass through. */
-const redundancies = ({ D }: Counts): readonly number[] =>
-  [...new Set(LAYOUTS.filter((one) => Math.abs(one.diskful - D) <= 1).map((one) => one.qmr))]
-    .filter((qmr) => qmr <= D && qmr >= D / 2 - 0.5)
-    .toSorted((a, b) => a - b);
+/** The qmr that a layout with so many voters has, or one with a voter more or less: what plans pass through, as guards let them. */
+const redundancies = ({ D, TB }: Counts): readonly number[] =>
+  upTo(Math.ceil(D / 2 - 0.5), TB > 0 && D % 2 === 0 ? D / 2 : Math.floor(D / 2) + 1).filter(
+    (qmr) => qmr > 0,
+  );
 
 /** Every other qmr, and with each of them the q that fits from one that is too high. */
 const quorumIntents = (mesh: Mesh, counts: Counts): readonly Intent[] =>

@@ -11,7 +11,7 @@ const ZONES = 3;
 
 /**
  * Placements in up to three zones in which the guards allow the transition and yet a zone whose loss is survived before
- * and after it is not survived in some mixed state: must be empty.
+ * and after it is not survived in some mixed state.
  */
 export function brokenZones(found: Exploration, intent: Intent): readonly string[] {
   const { scenario } = found.tables;
@@ -28,8 +28,7 @@ export function brokenZones(found: Exploration, intent: Intent): readonly string
     return LAYOUTS.filter(
       (layout) => layout.ftt > 0 && isAllowed(scenario.start, members, intent, layout),
     ).map(
-      (layout) =>
-        `${layout.name}: zone loss not survived on the way, ${members.map((one) => `${one.name}@${one.zone}`).join(' ')}`,
+      (layout) => `towards ${layout.name} with ${members.map((one) => `${one.name}@${one.zone}`).join(' ')}`,
     );
   });
 }
