@@ -4,6 +4,7 @@ import { attachReplica } from './attach-replica.ts';
 import { awaitHealth } from './await-health.ts';
 import { awaitStability } from './await-stability.ts';
 import { cancelMigrations } from './cancel-migrations.ts';
+import { configure } from './configure.ts';
 import type { ValkeyActivities } from './contract.ts';
 import { asValkeyFailure } from './errors.ts';
 import { forgetNodes } from './forget-nodes.ts';
@@ -35,6 +36,8 @@ export function createValkeyActivities(clients: ValkeyClients): ValkeyActivities
     handOverValkeyMaster: (input) => typed(() => handOver(clients, input)),
     /** Safe to repeat: a server that leads already is only verified. */
     takeOverValkeyMaster: (input) => typed(() => takeOver(clients, input)),
+    /** Safe to repeat: a value that is set already is left alone. */
+    configureValkeyServers: (input) => typed(() => configure(clients, input)),
     /** Safe to repeat: who is reset or forgotten already is left alone. */
     forgetValkeyNodes: (input) => typed(() => forgetNodes(clients, input)),
     /** Safe to repeat: it only looks. */

@@ -88,6 +88,13 @@ export interface ValkeyActivities {
     readonly server: ValkeyServer;
   }): Promise<{ readonly slots: number; readonly epoch: number }>;
 
+  /** Gives running servers settings that need no restart; values that they have already are left alone. */
+  configureValkeyServers(input: {
+    readonly access: ValkeyAccess;
+    readonly servers: readonly ValkeyServer[];
+    readonly settings: readonly (readonly [directive: string, value: string])[];
+  }): Promise<{ readonly changed: number }>;
+
   /** Resets the servers that leave, and makes those that stay forget these nodes. Refuses a node that serves slots. */
   forgetValkeyNodes(input: {
     readonly access: ValkeyAccess;

@@ -11,6 +11,7 @@ import { readCredentials, type ValkeyClients, type ValkeyNaming } from './access
 import type { Credentials } from './client.ts';
 import { findMissing } from './dependencies.ts';
 import { parseServerInfo } from './info.ts';
+import { createPlaceReader } from './places.ts';
 import { parseValkeyCluster } from './resource.ts';
 import { readStuck } from './stuck-pods.ts';
 import { buildTopology, type Answer } from './topology.ts';
@@ -36,6 +37,7 @@ export function createObserve(
 ): (ref: ResourceRef) => Promise<ValkeyObservation | null> {
   const { kubernetes, naming } = clients;
   const zoneOf = createZoneReader(kubernetes);
+  const placesFor = createPlaceReader(kubernetes);
 
   return async (ref) => {
     const name = { apiVersion: naming.apiVersion, kind: naming.kind, ...ref };
@@ -43,12 +45,13 @@ export function createObserve(
     if (object === null) return null;
     const cluster = parseValkeyCluster(object, ref.namespace);
     const selection = { namespace: ref.namespace, labelSelector: `${naming.clusterLabel}=${ref.name}` };
-    const [sets, pods, missing, owned, upgrades] = await Promise.all([
+    const [sets, pods, missing, owned, upgrades, places] = await Promise.all([
       kubernetes.list<StatefulSet>({ apiVersion: 'apps/v1', kind: 'StatefulSet', ...selection }),
       kubernetes.list<Pod>({ apiVersion: 'v1', kind: 'Pod', ...selection }),
       findMissing(clients, cluster),
       listOwned(clients, cluster, selection),
       listUpgrades(clients, ref),
+      placesFor(cluster.spec),
     ]);
     const zones = await zoneOf(pods.items.flatMap((pod) => pod.spec.nodeName ?? []));
     const seen = await Promise.all(
@@ -69,6 +72,7 @@ export function createObserve(
       missing,
       owned,
       upgrades,
+      ...(places === undefined ? {} : { places }),
     };
   };
 }

@@ -40,6 +40,7 @@ const CONFIRM_MS = 500;
 const READ_EVERY = 8;
 const VERIFY_AT_ONCE = 64;
 const LAST_ANSWERS_MS = 3_000;
+const CONNECT_WITHIN_MS = 10_000;
 
 interface Written {
   readonly key: string;
@@ -223,7 +224,7 @@ export class Audit {
   }
 }
 
-async function connectCluster(world: ClusterWorld): Promise<Cluster> {
+async function openCluster(world: ClusterWorld): Promise<Cluster> {
   const hosts = (await world.list('pods')).flatMap((pod) => ipOf(pod) ?? []);
   const client = new Cluster(
     hosts.map((host) => ({ host, port: CLIENT_PORT })),
@@ -239,8 +240,24 @@ async function connectCluster(world: ClusterWorld): Promise<Cluster> {
     },
   );
   client.on('error', () => {}); // The rejected command tells.
-  await client.connect();
   return client;
+}
+
+/** A client that has found the cluster; one that found nobody at its first look may never look again. */
+async function connectCluster(world: ClusterWorld): Promise<Cluster> {
+  return world.until(async () => {
+    const client = await openCluster(world);
+    const found = await Promise.race([
+      client.connect().then(
+        () => true,
+        () => false,
+      ),
+      sleep(CONNECT_WITHIN_MS, false),
+    ]);
+    if (found) return { found: client };
+    client.disconnect();
+    return { missing: 'a client that finds the cluster' };
+  });
 }
 
 const percentile = (values: readonly number[], share: number): number => {

@@ -7,13 +7,14 @@ import type { ValkeyTypes } from './contract.ts';
 import { buildAccess, serversOf } from './domain/access.ts';
 import type { ValkeyPlan } from './domain/commands.ts';
 import { waitingPod } from './domain/conditions.ts';
-import { buildShardSet, buildSharedObjects, type ValkeyManifest } from './domain/manifests.ts';
+import { appliedHash, buildShardSet, buildSharedObjects, type ValkeyManifest } from './domain/manifests.ts';
 import { API_VERSION, CLUSTER_LABEL, KIND, SHARD_LABEL } from './domain/names.ts';
 import type { ValkeyNode, ValkeyObservation, ValkeyPod } from './domain/observation.ts';
 import { refusePhaseEvent, phaseFacts } from './domain/phase-guards.ts';
 import type { Event } from './domain/phases.ts';
 import { describeHelp, stuckPods } from './domain/rescue.ts';
 import { selectMasters } from './domain/selection.ts';
+import { liveSettings } from './domain/server-config.ts';
 
 export type ValkeyRun = OperationRun<ValkeyTypes>;
 
@@ -36,6 +37,7 @@ export const performersOf = (
   | 'RestartPod'
 > => ({
   async CreateShard({ shard, pods }, summary) {
+    await configureShard(run, shard, `${summary} (settings)`);
     const set = buildShardSet(run.observed.cluster, shard);
     await applyObjects(run, [{ ...set, spec: { ...Object(set['spec']), replicas: pods } }], summary);
   },
@@ -116,6 +118,20 @@ export const performersOf = (
     return run.port.wait(summary).deleteKubernetesObjects({ objects, ...force });
   },
 });
+
+/** The change with which running servers get settings that need no restart. */
+const SETS_SETTINGS = 'valkey-sets-settings';
+
+/** Before its StatefulSet says that the shard follows the spec, its running servers do, as far as they can without a restart. */
+async function configureShard(run: ValkeyRun, shard: number, summary: string): Promise<void> {
+  const { cluster, shards, pods } = run.observed;
+  const set = shards.find((one) => one.shard === shard);
+  const servers = serversOf(pods.filter((pod) => pod.shard === shard && pod.ready));
+  if (set === undefined || set.appliedHash === appliedHash(cluster) || servers.length === 0) return;
+  if (!run.port.knows(SETS_SETTINGS)) return;
+  const settings = liveSettings(cluster.spec);
+  await run.port.act(summary).configureValkeyServers({ access: buildAccess(cluster), servers, settings });
+}
 
 /** Selects the pods of some shards of a cluster. */
 export const podsOfShards = (cluster: string, shards: readonly number[]): string =>

@@ -28,7 +28,10 @@ const measured = (usedMiB: number) =>
 
 describe('guards', () => {
   it('allow a scale-up of a cluster that is whole, and judge all that was observed', () => {
-    const facts = { ...sampleObservation(), places: [{ name: 'node-1', zone: 'a' }] };
+    const facts = {
+      ...sampleObservation(),
+      places: { machines: 1, eligible: [{ name: 'node-1', zone: 'a' }] },
+    };
     const nodes = facts.nodes.map((node) => ({ ...node, usedMemory: MIB, maxMemory: 768 * MIB }));
     expect(judge({ ...facts, nodes }, wish(4))).toEqual({ blocked: {}, unknown: [] });
   });
@@ -119,8 +122,11 @@ describe('guards', () => {
   it('refuse new pods where no node may take them, and name the selector', () => {
     const scheduling = { ...sampleSpec.scheduling, nodeSelector: { disk: 'ssd' } };
     const cluster = sampleCluster({ scheduling });
-    const { blocked } = judge({ nodes: [], cluster, places: [], missing: [] }, wish(3));
-    expect(blocked['EligibleNodes']).toMatch(/none has disk=ssd/);
+    const { blocked } = judge(
+      { nodes: [], cluster, places: { machines: 5, eligible: [] }, missing: [] },
+      wish(3),
+    );
+    expect(blocked['EligibleNodes']).toMatch(/^of 5 nodes none may take a pod.*disk=ssd/);
   });
 });
 

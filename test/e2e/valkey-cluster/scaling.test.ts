@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { useStack } from '../../../deploy/local/testing.ts';
 import { Audit, type AuditReport } from '../../valkey/audit.ts';
 import { ClusterWorld } from '../../valkey/cluster-world.ts';
-import { connect, viewServers, wrongWith } from '../../valkey/server-view.ts';
+import { connect, tellServers, viewServers, wrongWith } from '../../valkey/server-view.ts';
 import { keelson } from '../starter/command-line.ts';
 import { watchPhases } from './phase-watch.ts';
 
@@ -140,6 +140,23 @@ describe('a cluster that is written to all the while', () => {
       'VerifyingClusterHealth',
       'Running',
     ]);
+  });
+
+  it('takes settings that need no restart without one', async () => {
+    const before = new Set((await world.list('pods')).map((pod) => pod.metadata.uid));
+    const { report } = await change({
+      persistence: { ...BASE.persistence, aof: { fsync: 'always' }, rdb: { saveRules: ['120 5'] } },
+      replication: { minReplicasMaxLag: 7 },
+    });
+    expect(report).toMatchObject({ lost: [], wentBack: [] });
+    const values = await tellServers(world, async (client) => [
+      ...((await client.config('GET', 'appendfsync')) as readonly string[]),
+      ...((await client.config('GET', 'save')) as readonly string[]),
+      ...((await client.config('GET', 'min-replicas-max-lag')) as readonly string[]),
+    ]);
+    const wanted = ['appendfsync', 'always', 'save', '120 5', 'min-replicas-max-lag', '7'];
+    expect(values).toEqual(Array.from({ length: 6 }, () => wanted));
+    expect((await world.list('pods')).every((pod) => before.has(pod.metadata.uid))).toBe(true);
   });
 
   it('restarts every pod for a changed field, one after the other', async () => {

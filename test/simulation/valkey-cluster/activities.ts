@@ -112,6 +112,7 @@ export function createSimulatedActivities(world: ValkeyWorld): ValkeyTypes['acti
         if (one === master || one.masterId === master.id) one.masterId = one === heir ? null : heir.id;
       return { gapMs: 20, epoch: 1 };
     },
+    configureValkeyServers: () => Promise.resolve({ changed: 0 }),
     async takeOverValkeyMaster({ server }) {
       throw failure('ValkeyPodReplaced', `${server.pod} is not to take over: here a majority is always left`);
     },

@@ -1,7 +1,7 @@
 import { allowed, blocked, unknown, type Guard, type Verdict } from '../../shared/guards.ts';
 import type { ValkeyCommand, ValkeyPlan } from './commands.ts';
 import { guardMemory } from './memory-guard.ts';
-import type { MissingDependency, ValkeyClusterSpec, ValkeyNode } from './observation.ts';
+import type { MissingDependency, ValkeyClusterSpec, ValkeyNode, ValkeyPlaces } from './observation.ts';
 import { countDoubled, countSlots, formatRanges, missingRanges } from './slots.ts';
 import { count, viewShards, type ValkeyTopology } from './topology.ts';
 import { isOlder, parseVersion } from './version.ts';
@@ -10,8 +10,8 @@ import { isOlder, parseVersion } from './version.ts';
 export interface ValkeyFacts extends ValkeyTopology {
   readonly cluster: { readonly spec: ValkeyClusterSpec };
   readonly missing?: readonly MissingDependency[];
-  /** The machines that may take a pod of this cluster, when they were looked at. */
-  readonly places?: readonly { readonly name: string; readonly zone: string }[];
+  /** When they were looked at. */
+  readonly places?: ValkeyPlaces;
 }
 
 export type ValkeyGuard = Guard<ValkeyFacts, ValkeyCommand>;
@@ -112,14 +112,22 @@ export const GUARDS: readonly ValkeyGuard[] = [
 
   ofPlan('MemoryHeadroom', guardMemory),
 
-  ofPlan('EligibleNodes', ({ places, cluster }, plan) => {
-    if (!has(plan, 'CreateShard')) return allowed;
+  ofPlan('EligibleNodes', ({ places, cluster, shards = [] }, plan) => {
+    const grows = plan.steps.some(
+      (step) =>
+        step.kind === 'CreateShard' &&
+        step.pods > (shards.find((set) => set.shard === step.shard)?.replicas ?? 0),
+    );
+    if (!grows) return allowed;
     if (places === undefined) return unknown('the nodes of Kubernetes that may take a pod');
-    if (places.length > 0) return allowed;
+    if (places.eligible.length > 0) return allowed;
     const { nodeSelector } = cluster.spec.scheduling;
     const selector = Object.entries(nodeSelector).map(([key, value]) => `${key}=${value}`);
-    const why = selector.length === 0 ? 'all are cordoned or tainted' : `none has ${selector.join(', ')}`;
-    return blocked(`no node may take a pod of this cluster (${why}): change spec.scheduling, or add a node`);
+    const why = selector.length === 0 ? '' : `, asked for by ${selector.join(', ')}`;
+    return blocked(
+      `of ${count(places.machines, 'node')} none may take a pod of this cluster${why}: each is cordoned, tainted, not ready or lacks a label; change spec.scheduling, or add a node`,
+      { nodes: places.machines, eligible: 0 },
+    );
   }),
 
   ofPlan('NoDowngrade', ({ nodes, cluster }, plan) => {

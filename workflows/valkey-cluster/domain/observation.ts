@@ -86,6 +86,12 @@ export interface ValkeyHealth {
   readonly apart?: readonly string[];
 }
 
+/** The machines of Kubernetes, and those of them that may take a pod of the cluster. */
+export interface ValkeyPlaces {
+  readonly machines: number;
+  readonly eligible: readonly { readonly name: string; readonly zone: string }[];
+}
+
 /** Something that the spec names and that is not there, or not usable: `Secret cache-auth has no key "password"`. */
 export interface MissingDependency {
   readonly field: string;
@@ -101,6 +107,8 @@ export interface ValkeyObservation {
   readonly orphans: readonly ValkeyOrphan[];
   readonly health: ValkeyHealth;
   readonly missing: readonly MissingDependency[];
+  /** Absent where the worker may not look at nodes. */
+  readonly places?: ValkeyPlaces;
   /** Other objects that we own (Services, ConfigMap, PodDisruptionBudget, claims): `kind/name` to uid. */
   readonly owned: Readonly<Record<string, string>>;
   /** The upgrades that name this cluster, oldest first, when they were looked for. */

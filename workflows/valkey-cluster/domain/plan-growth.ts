@@ -37,7 +37,7 @@ export function draftGrowth(context: PlanContext, growing: readonly number[]): S
         ? `shard ${shard} is new: a master and ${count(wish.replicasPerMaster, 'replica')}`
         : has < pods
           ? `shard ${shard} grows from ${has} to ${count(pods, 'pod')}`
-          : `the StatefulSet of shard ${shard}, and what all share, must follow the changed spec`;
+          : `the StatefulSet of shard ${shard}, and what all share, must follow the changed spec; its servers get what they can take without a restart`;
     return { kind: 'CreateShard', shard, pods: Math.max(has, pods), reason };
   });
 }
