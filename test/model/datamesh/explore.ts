@@ -1,5 +1,6 @@
-import { at, count, partitionsOf } from './bits.ts';
-import { DEAD, FULL_GRAPH, Machine } from './machine.ts';
+import { at, count } from './bits.ts';
+import { graphsOf, partitionsByDead } from './cuts.ts';
+import { DEAD, Machine } from './machine.ts';
 import { freshMeasures, measureFtt, measureState, rungOf, type Measures } from './measures.ts';
 import { StateStore } from './state-store.ts';
 import { canonicalise, swapNodes } from './symmetry.ts';
@@ -409,25 +410,6 @@ class Explorer {
     machine.unnoticed = unnoticed;
     this.keep(eventOf(EVENTS.cut, 0));
   }
-}
-
-/** By dead node, every partition that cuts the others: one for each, that in which the dead one is alone. */
-function partitionsByDead(nodes: number, halves: boolean): readonly (readonly Uint8Array[])[] {
-  const all = partitionsOf(nodes);
-  const cutting = (dead: number): readonly Uint8Array[] =>
-    all.filter((labels) => {
-      const groups = new Set(labels.filter((_, node) => node !== dead)).size;
-      const apart = labels.every((label, node) => node === dead || label !== labels[dead]);
-      return apart && groups > 1 && (!halves || groups === 2);
-    });
-  return Array.from({ length: nodes + 1 }, (_, dead) => cutting(dead));
-}
-
-/** Every connection graph of so many nodes but the full one. */
-function graphsOf(nodes: number): Int32Array {
-  const edges = (nodes * (nodes - 1)) / 2;
-  const rest = FULL_GRAPH & ~((1 << edges) - 1);
-  return Int32Array.from({ length: (1 << edges) - 1 }, (_, mask) => mask | rest);
 }
 
 /** Bits of a mask as node numbers. */

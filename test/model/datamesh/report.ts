@@ -102,7 +102,7 @@ export function renderReport(summary: Summary): string {
     ...rows.map((row) => `| ${row.join(' | ')} |`),
   ];
   return [
-    `Bounds: up to ${bounds.diskful} diskful members and ${bounds.others} others, newcomers included; connection graphs, late notice and pairs up to ${bounds.smallDiskful} and ${bounds.smallOthers}; one cut, one crash and one ForceRemove each, at any point.`,
+    `Bounds: up to ${bounds.diskful} diskful members and ${bounds.others} others, newcomers included; one cut, one crash and one ForceRemove each, at any point. Every partition of up to 5 members, and of more every one into two groups. One client and one shadow, beside up to 3 voters and 1 tie-breaker. qmr as layouts and their neighbours have it. Up to ${bounds.smallDiskful} and ${bounds.smallOthers}: late notice, every connection graph of up to 5 members (a crash is a node without connections), every pair that the rules let overlap (without ForceRemove).`,
     '',
     `**${thousands(summary.states)} states**, ${thousands(summary.transitions)} transitions, ${thousands(summary.cpuSeconds)} s of CPU: ${thousands(summary.states / summary.cpuSeconds)} states per second of a core; this process took ${thousands(summary.seconds)} s with ${summary.workers} workers.`,
     '',
