@@ -27,3 +27,11 @@ export function partitionsOf(nodes: number): readonly Uint8Array[] {
   extend(0, 0);
   return found;
 }
+
+/** Bits of a mask as node numbers. */
+export const nodesIn = (mask: number): readonly number[] =>
+  Array.from({ length: count(mask) }, (_, nth) => {
+    let rest = mask;
+    for (let skip = 0; skip < nth; skip += 1) rest &= rest - 1;
+    return 31 - Math.clz32(rest & -rest);
+  });

@@ -1,5 +1,6 @@
-import { at, count } from './bits.ts';
+import { at } from './bits.ts';
 import { graphsOf, partitionsByDead } from './cuts.ts';
+import { EVENTS, eventOf } from './events.ts';
 import { DEAD, Machine } from './machine.ts';
 import { freshMeasures, measureFtt, measureState, rungOf, type Measures } from './measures.ts';
 import { StateStore } from './state-store.ts';
@@ -14,19 +15,6 @@ import {
   type Phase,
   type Tables,
 } from './tables.ts';
-
-/** What happened between a state and the next; the argument is in the higher bits. */
-export const EVENTS = {
-  command: 0,
-  advance: 1,
-  sync: 2,
-  settle: 3,
-  notice: 4,
-  force: 5,
-  crash: 6,
-  cut: 7,
-} as const;
-export const eventOf = (kind: number, argument: number): number => kind | (argument << 3);
 
 /** All that an exploration found. */
 export interface Exploration {
@@ -411,11 +399,3 @@ class Explorer {
     this.keep(eventOf(EVENTS.cut, 0));
   }
 }
-
-/** Bits of a mask as node numbers. */
-export const nodesIn = (mask: number): readonly number[] =>
-  Array.from({ length: count(mask) }, (_, nth) => {
-    let rest = mask;
-    for (let skip = 0; skip < nth; skip += 1) rest &= rest - 1;
-    return 31 - Math.clz32(rest & -rest);
-  });

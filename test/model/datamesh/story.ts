@@ -1,5 +1,6 @@
-import { at, count } from './bits.ts';
-import { EVENTS, nodesIn, type Exploration } from './explore.ts';
+import { at, count, nodesIn } from './bits.ts';
+import { EVENTS } from './events.ts';
+import type { Exploration } from './explore.ts';
 import { BY_TIE, DEAD, Machine } from './machine.ts';
 import { Q, QMR, TIES, VOTERS } from './tables.ts';
 
