@@ -201,7 +201,8 @@ class Entity<T extends LifecycleTypes> {
   #settleWaiting(seen: Seen<T>): void {
     const state = this.#state;
     state.recover();
-    if (state.carried.carriedOut !== null)
+    // Another phase is another write of the status, which runs that began before this change have not made.
+    if (state.carried.carriedOut !== null && this.#port.knows('settle-while-waiting'))
       state.settle(this.#lifecycle.settle(seen.observed, state.phase, this.#remembered));
   }
 
