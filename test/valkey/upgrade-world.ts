@@ -9,6 +9,7 @@ export interface UpgradeSeen extends KubernetesObject {
     readonly phase?: string;
     readonly message?: string;
     readonly progress?: string;
+    readonly currentShard?: number;
     readonly errorMessage?: string;
     readonly rollbackPossibleUntil?: string;
     readonly shardStatuses?: readonly ShardStatus[];

@@ -65,6 +65,7 @@ export const shardPerformersOf = (
     const claim = owned[`PersistentVolumeClaim/data-${name}`];
     const old = before.nodes.find((node) => node.pod === name);
     refuseMaster(before, order.shard, name);
+    if (fresh === true) refuseOnlyCopy(before, order.shard, name);
     await run.port.wait(summary).deleteKubernetesObjects({
       objects: [
         ...(fresh === true && claim !== undefined
@@ -235,6 +236,12 @@ function eligible(
   );
   const stay = following.filter((node) => (ordinalOf(node) ?? 0) < staying);
   return stay.length > 0 ? stay : following;
+}
+
+/** Whatever was planned, a volume is given up only while another node serves what is on it. */
+function refuseOnlyCopy({ nodes }: ValkeyObservation, shard: number, pod: string): void {
+  const serving = nodes.some((node) => node.shard === shard && node.pod !== pod && node.slots.length > 0);
+  if (!serving) throw failure('ValkeySlotBusy', `nobody serves shard ${shard} without ${pod}`);
 }
 
 /** Whatever was planned, a node that serves slots is not restarted while another could. */

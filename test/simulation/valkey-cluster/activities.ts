@@ -126,8 +126,11 @@ export function createSimulatedActivities(world: ValkeyWorld): ValkeyTypes['acti
       }
       return { forgotten: nodeIds.length };
     },
-    async awaitValkeyStability({ stableSeconds }) {
-      while (!observe(world, now()).health.ok) await currentAttempt().sleep(POLL_MS);
+    async awaitValkeyStability({ servers, stableSeconds }) {
+      const ids = (): readonly string[] => servers.map(idOf);
+      const agree = (): boolean =>
+        servers.every(({ pod }) => ids().every((id) => world.server(pod).knows.includes(id)));
+      while (!agree()) await currentAttempt().sleep(POLL_MS);
       await currentAttempt().sleep(stableSeconds * 1000);
       return { seconds: stableSeconds };
     },

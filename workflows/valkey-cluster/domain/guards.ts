@@ -89,7 +89,8 @@ export const GUARDS: readonly ValkeyGuard[] = [
 
   ofPlanAndLastSteps('SlotsCovered', ({ nodes }, plan) => {
     if (!has(plan, 'MigrateSlots', 'HandOver', 'RestartPod', 'RemoveShard', 'RemoveReplica')) return allowed;
-    if (plan.operation === 'create') return allowed;
+    // A way back may be what brings a node with slots back.
+    if (plan.operation === 'create' || plan.operation === 'rollback') return allowed;
     const gaps = missingRanges(nodes.flatMap((node) => node.slots));
     if (gaps.length === 0) return allowed;
     const message = `slots ${formatRanges(gaps)} are served by no node: nothing moves, restarts or leaves before they are`;

@@ -200,10 +200,15 @@ const handOver = (shard: ShardMembers, from: string, to: string, why: string): D
   reason: `${to} takes over shard ${shard.shard} from ${from}: ${why}`,
 });
 
-const restart = (shard: ShardMembers, pod: string, what: string, goal: ShardGoal): Draft => ({
-  kind: 'RestartPod',
-  shard: shard.shard,
-  pod,
-  ...(goal.fresh ? { fresh: true as const } : {}),
-  reason: `${pod} comes back with ${goal.tag}; it is ${what}${goal.fresh ? ', and begins with an empty volume' : ''}`,
-});
+function restart(shard: ShardMembers, pod: string, what: string, goal: ShardGoal): Draft {
+  // A volume on which no server of the other version has run is as its own version left it.
+  const started = allMembers(shard).find((member) => member.pod === pod)?.started !== false;
+  const fresh = goal.fresh && started;
+  return {
+    kind: 'RestartPod',
+    shard: shard.shard,
+    pod,
+    ...(fresh ? { fresh: true as const } : {}),
+    reason: `${pod} comes back with ${goal.tag}; it is ${what}${fresh ? ', and begins with an empty volume' : ''}`,
+  };
+}

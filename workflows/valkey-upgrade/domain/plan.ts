@@ -3,7 +3,7 @@ import { numberSteps, type Draft, type Stage } from '../../valkey-cluster/domain
 import { count, type ValkeyTopology } from '../../valkey-cluster/domain/topology.ts';
 import { draftRollback, draftUpgrade } from './plan-shard.ts';
 import { readsDataOf, type Strategy } from './resource.ts';
-import { allMembers, listShards } from './shard-members.ts';
+import { allMembers, listShards, type Member } from './shard-members.ts';
 
 /** What an upgrade asks of a cluster. */
 export interface UpgradeWish {
@@ -44,7 +44,8 @@ export function refuseRollback(
   { from, to }: Pick<UpgradeWish, 'from' | 'to'>,
 ): string | null {
   if (readsDataOf(from, to)) return null;
-  const gone = listShards(topology).find((shard) => !allMembers(shard).some((member) => member.tag === from));
+  const isOld = (member: Member): boolean => member.tag === from || !member.started;
+  const gone = listShards(topology).find((shard) => !allMembers(shard).some(isOld));
   return gone === undefined
     ? null
     : `shard ${gone.shard} has no node on ${from} any more, and ${from} can not read what ${to} writes`;

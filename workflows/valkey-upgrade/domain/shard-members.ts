@@ -9,6 +9,8 @@ export interface Member {
   /** The tag that it runs with; null when nobody knows. */
   readonly tag: string | null;
   readonly ready: boolean;
+  /** Whether its server may have run, and written to its volume; without an image it can not have. */
+  readonly started: boolean;
   /** Whether it leads, or follows the one that does. */
   readonly joined: boolean;
   readonly node: ValkeyNode | null;
@@ -54,6 +56,8 @@ export function listShards(topology: ValkeyTopology): readonly ShardMembers[] {
 export const allMembers = ({ master, replicas }: ShardMembers): readonly Member[] =>
   [...(master === null ? [] : [master]), ...replicas].toSorted((a, b) => a.ordinal - b.ordinal);
 
+const NO_IMAGE = /^(ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull)/;
+
 /** Offline, where no pods were looked at, the version that a node names stands for its tag. */
 function memberOf(
   name: string,
@@ -67,6 +71,7 @@ function memberOf(
     ordinal: ordinalOf({ pod: name, shard }) ?? 0,
     tag: image === null ? (node?.version ?? null) : tagOf(image),
     ready: node?.ready === true && node.linkUp !== false,
+    started: node !== undefined || !NO_IMAGE.test(pod?.waiting ?? ''),
     node: node ?? null,
   };
 }

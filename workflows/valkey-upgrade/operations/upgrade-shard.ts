@@ -174,8 +174,12 @@ async function awaitReplicas(run: ShardRun, order: ShardInput['order'], notes: S
 }
 
 async function awaitStability(run: ShardRun, { limits }: ShardInput['order']): Promise<void> {
-  const { cluster, pods } = await run.observe();
-  const servers = serversOf(pods.filter((pod) => pod.ready));
+  const { cluster, pods, nodes } = await run.observe();
+  // A node that has just started in another shard is no part of the cluster yet.
+  const members = new Set(
+    nodes.flatMap((node) => (node.role === 'replica' || node.slots.length > 0 ? node.pod : [])),
+  );
+  const servers = serversOf(pods.filter((pod) => pod.ready && members.has(pod.name)));
   const { stabilitySeconds } = limits;
   await within(run, UNREST_SECONDS + stabilitySeconds, 'a stable cluster', () =>
     run.port

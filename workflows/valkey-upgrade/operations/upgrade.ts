@@ -24,6 +24,8 @@ const operation = (name: 'upgrade' | 'rollback'): Operation<ValkeyTypes> => ({
     reached(run, 'SpecChanged', `${name} to ${upgrade.tag}, shard after shard`);
     try {
       await performShards(run, upgrade);
+      // The shards' workflows have changed nearly every pod since this one looked.
+      await run.observe();
       await run.perform(verifyHealth(run));
       await verifyVersions(run, upgrade);
       await upgrade.complete(run);
@@ -107,8 +109,8 @@ async function giveUp(run: ValkeyRun, upgrade: UpgradeCase, error: unknown): Pro
   const message = cancelled ? `cancelled: ${error.stop.reason}` : (failed?.message ?? String(error));
   const final = cancelled || (failed !== null && isFinal(failed));
   if (upgrade.direction === 'rollback' || !final) {
-    const errorMessage = error instanceof Stopped ? {} : { errorMessage: message };
-    upgrade.log.note({ reason: failed?.code ?? 'Interrupted', message, ...errorMessage });
+    // It is planned again from what is there; why an upgrade goes back stays said.
+    upgrade.log.note({ reason: failed?.code ?? 'Interrupted', message });
     return;
   }
   const noWayBack = upgrade.rollbackOnFailure
