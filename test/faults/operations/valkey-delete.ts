@@ -1,7 +1,7 @@
 import type { StackHandle } from '../../../deploy/local/testing.ts';
 import { ClusterWorld } from '../../valkey/cluster-world.ts';
 import type { FaultOperation } from '../operation.ts';
-import { noWorkflowRuns, nothingIsLeft } from './valkey-invariants.ts';
+import { noProcessIsLeft, noVolumeIsLeft, noWorkflowRuns, nothingIsLeft } from './valkey-invariants.ts';
 
 /** From a deleted resource to nothing of it. */
 export const valkeyDelete = (stack: StackHandle): FaultOperation<ClusterWorld> => ({
@@ -22,6 +22,6 @@ export const valkeyDelete = (stack: StackHandle): FaultOperation<ClusterWorld> =
     if (seen !== null) return `the resource is there: ${seen.status?.phase ?? 'no phase'}`;
     return noWorkflowRuns.broken(world);
   },
-  invariants: [nothingIsLeft, noWorkflowRuns],
+  invariants: [nothingIsLeft, noProcessIsLeft, noVolumeIsLeft, noWorkflowRuns],
   end: (world) => world.remove(),
 });

@@ -1,5 +1,14 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { ClusterWorld } from '../../valkey/cluster-world.ts';
+import type { KubernetesObject } from '../../../deploy/local/kubernetes/api.ts';
 import type { Invariant } from '../operation.ts';
+
+interface ClaimedSpec {
+  readonly claimRef?: { readonly namespace?: string };
+}
+
+const RECLAIM_SECONDS = 15;
 
 const TYPES = [
   'pods',
@@ -36,6 +45,48 @@ export const nothingIsLeft: Invariant<ClusterWorld> = {
       if (names.length > 0) return `${type}: ${names.join(', ')}`;
     }
     return null;
+  },
+};
+
+/** No process of a pod runs any more on the nodes: those of earlier runs are gone too. */
+export const noProcessIsLeft: Invariant<ClusterWorld> = {
+  says: 'no process of a pod is left',
+  broken(world) {
+    const pods = join(world.stack.home, 'data', 'nodes', 'pods');
+    const left = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandOf(pid).includes(pods));
+    return Promise.resolve(left.length === 0 ? null : `processes ${left.join(', ')}`);
+  },
+};
+
+/** Empty for a process that has just ended. */
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(join('/proc', pid, 'cmdline'), 'utf8');
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return '';
+    throw error;
+  }
+}
+
+/** No volume that was made for a claim of the namespace holds data any more; the provisioner may be at it. */
+export const noVolumeIsLeft: Invariant<ClusterWorld> = {
+  says: 'no volume is left',
+  async broken(world) {
+    const volumes = async (): Promise<readonly string[]> => {
+      const { items } = await world.api.send<{ items: KubernetesObject[] }>(
+        'GET',
+        '/api/v1/persistentvolumes',
+      );
+      return items
+        .filter(({ spec }) => (spec as ClaimedSpec | undefined)?.claimRef?.namespace === world.namespace)
+        .map(({ metadata }) => metadata.name);
+    };
+    return world
+      .until(async () => {
+        const left = await volumes();
+        return left.length === 0 ? { found: null } : { missing: `the end of volumes ${left.join(', ')}` };
+      }, RECLAIM_SECONDS)
+      .catch(String);
   },
 };
 
