@@ -155,7 +155,7 @@ class Explorer {
   private mustGoOn(phase: Phase): boolean {
     const { source } = this;
     if (source.cut !== 0) return false;
-    const dead = this.deadNode();
+    const dead = source.deadNode();
     if (dead === source.nodes) return true;
     // Two plans that overlap are not asked to go on without a member: that is asked of each alone.
     if (phase.stages.length > 1) return false;
@@ -358,7 +358,7 @@ class Explorer {
   private cuts(): void {
     const { source, tables } = this;
     if (source.cut !== 0) return;
-    for (const labels of this.partitions[this.deadNode()] ?? []) {
+    for (const labels of this.partitions[source.deadNode()] ?? []) {
       if (this.repeats(labels)) continue;
       this.cutInto(labels, 0);
       if (!tables.scenario.network.unnoticed) continue;
@@ -372,11 +372,6 @@ class Explorer {
       machine.settled = 0;
       this.keep(eventOf(EVENTS.cut, 0));
     }
-  }
-
-  private deadNode(): number {
-    const node = this.source.group.indexOf(DEAD);
-    return node < 0 ? this.source.nodes : node;
   }
 
   /** A partition that differs from another only in which of two twins is where: only the sorted one is taken. */

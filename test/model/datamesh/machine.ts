@@ -312,6 +312,12 @@ export class Machine {
     return diskless >= ((diskless + absent) >> 1) + 1 ? BY_TIE : LOST;
   }
 
+  /** The first node that has crashed, or how many there are if none has. */
+  deadNode(): number {
+    const node = this.group.indexOf(DEAD);
+    return node < 0 ? this.nodes : node;
+  }
+
   /** Whether a node joins in this scenario. */
   isNewcomer(node: number): boolean {
     return (this.newcomers & (1 << node)) !== 0;
