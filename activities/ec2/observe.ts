@@ -34,10 +34,11 @@ export async function observeInstances(
   agentId: string,
   instanceIds: readonly string[],
 ): Promise<readonly CloudInstance[]> {
-  const tagged = findInstances(client, { Name: `tag:${TAGS.agent}`, Values: [agentId] });
-  const named =
-    instanceIds.length === 0 ? [] : findInstances(client, { Name: 'instance-id', Values: [...instanceIds] });
-  const found = new Map([...(await tagged), ...(await named)].map((one) => [one.InstanceId ?? '', one]));
+  const [tagged, named] = await Promise.all([
+    findInstances(client, { Name: `tag:${TAGS.agent}`, Values: [agentId] }),
+    instanceIds.length === 0 ? [] : findInstances(client, { Name: 'instance-id', Values: [...instanceIds] }),
+  ]);
+  const found = new Map([...tagged, ...named].map((one) => [one.InstanceId ?? '', one]));
   return [...found]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([id, one]) => ({

@@ -69,6 +69,11 @@ export const COMMANDS: readonly CommandRow[] = [
     load: () => import('./commands/db.ts'),
   },
   {
+    name: 'spot',
+    summary: 'look after the clients of the spot agents',
+    load: () => import('./commands/spot.ts'),
+  },
+  {
     name: 'completion',
     summary: 'print the completion script for a shell',
     load: () => import('./commands/completion.ts'),

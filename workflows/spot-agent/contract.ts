@@ -7,6 +7,11 @@ import type { SpotCommand } from './domain/commands.ts';
 import type { SpotObservation } from './domain/observation.ts';
 import type { Event, Phase } from './domain/phases.ts';
 
+export { refuseConfiguration, type SpotConfiguration } from './domain/configuration.ts';
+export type { InstanceStatus, LaunchConfig, ReplicaStatus } from './domain/observation.ts';
+export { judgeRegistration, type Registration } from './domain/registration.ts';
+export type { IncomingNotice } from '../../activities/mysql/contract.ts';
+
 /** The one spelling of this lifecycle in ids, folders and plans. */
 export const LIFECYCLE = 'spot-agent';
 /** What hints call the agent's rows. */

@@ -10,6 +10,7 @@ import { moto } from './moto.ts';
 import { nodes } from './nodes.ts';
 import { prometheus } from './prometheus.ts';
 import { provisioner } from './provisioner.ts';
+import { spotApi } from './spot-api.ts';
 import { temporal } from './temporal.ts';
 
 /** Every part that the stack can run, each after those that it depends on. */
@@ -27,5 +28,6 @@ export const PARTS: readonly Part[] = [
   mariadb,
   moto,
   ec2,
+  spotApi,
   prometheus,
 ];
