@@ -35,7 +35,7 @@ describe('the registry of failures', () => {
     expect(['transient', 'notYet', 'stale', 'validation', 'permanent']).toContain(kind);
     expect(meaning).toMatch(/^[A-Z].*\.$/);
     expect(remedy).toMatch(/^[A-Z`].*\.$/);
-    expect(code).toMatch(/^[A-Z][A-Za-z]+$/);
+    expect(code).toMatch(/^[A-Z][A-Za-z0-9]+$/);
   });
 
   it('knows its own codes and no others', () => {
