@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect } from 'vitest';
 import { useStack } from '../../../deploy/local/testing.ts';
 import { Random } from '../../simulation/engine/random.ts';
-import { Audit } from '../../valkey/audit.ts';
+import { Audit, type AuditReport } from '../../valkey/audit.ts';
 import { ClusterWorld } from '../../valkey/cluster-world.ts';
 import { wrongWith } from '../../valkey/server-view.ts';
 
@@ -14,8 +13,11 @@ const BASE = {
   persistence: { size: '64Mi', retention: 'Delete' },
 } as const;
 
-/** One seeded walk of a real cluster that is written to: wishes, kills and cancellations, each whenever it comes. */
-export async function walk(seed: number): Promise<void> {
+/**
+ * One seeded walk of a real cluster that is written to: wishes, kills and cancellations, each whenever it comes. It ends
+ * when the last wish is carried out; what became of the writes, it answers.
+ */
+export async function walk(seed: number): Promise<{ readonly story: string; readonly report: AuditReport }> {
   const random = new Random(`real-walk-${seed}`);
   const world = await ClusterWorld.create(await useStack());
   const wish = () => ({ masters: random.between(3, 5), replicasPerMaster: random.between(1, 2) });
@@ -49,7 +51,7 @@ export async function walk(seed: number): Promise<void> {
     }
     const report = await audit.stop();
     console.log(JSON.stringify({ seed, story, ...report }));
-    expect(report, story.join(', ')).toMatchObject({ lost: [], wentBack: [] });
+    return { story: story.join(', '), report };
   } finally {
     await world.remove();
   }
