@@ -12,10 +12,10 @@ import { median, round } from '../figures.ts';
 const JOB: Job = {
   kind: 'partitions',
   kernel: 'vanilla',
-  counts: { D: 3, TB: 1, A: 0, sD: 0 },
-  qmr: 1,
+  counts: { D: 4, TB: 1, A: 0, sD: 0 },
+  qmr: 2,
   excess: 0,
-  intents: [{ op: 'RemoveMember', member: 'd3' }],
+  intents: [{ op: 'RemoveMember', member: 'd4' }],
   primary: null,
 };
 
@@ -92,7 +92,7 @@ const LARGE: Observed = {
 export const datameshModel: Bench = {
   name: 'datamesh-model',
   about:
-    'Exploring one scenario of the datamesh model (3D+1TB, RemoveMember(D), all partitions, crashes and force-removals), over evaluating the invariants on the same states ready-made. CPU time of one core.',
+    'Exploring one scenario of the datamesh model (4D+1TB, RemoveMember(D), all partitions, crashes and force-removals), over evaluating the invariants on the same states ready-made. CPU time of one core.',
   goal: 3,
   rounds: 5,
   prepare() {

@@ -1,6 +1,9 @@
 import { at } from './bits.ts';
 import { FULL_GRAPH, type Machine } from './machine.ts';
 
+/** A slot of the hash table holds the state's own words and its index: one look into memory for most questions. */
+const SLOT = 4;
+
 /** All states found so far: three words each, with where each came from. */
 export class StateStore {
   size = 0;
@@ -12,7 +15,7 @@ export class StateStore {
   constructor(capacity = 1 << 14) {
     this.words = new Int32Array(capacity * 3);
     this.origins = new Int32Array(capacity * 2);
-    this.slots = new Int32Array(capacity * 2).fill(-1);
+    this.slots = new Int32Array(capacity * 2 * SLOT).fill(-1);
     this.mask = capacity * 2 - 1;
   }
 
@@ -38,16 +41,15 @@ export class StateStore {
       ((machine.graphs ? machine.graph : machine.phase >>> 8) << 22);
     let slot = hash(a, b, c) & this.mask;
     for (;;) {
-      const index = at(this.slots, slot);
-      if (index < 0) break;
-      const base = index * 3;
-      if (at(this.words, base) === a && at(this.words, base + 1) === b && at(this.words, base + 2) === c)
+      const base = slot * SLOT;
+      if (at(this.slots, base + 3) < 0) break;
+      if (at(this.slots, base) === a && at(this.slots, base + 1) === b && at(this.slots, base + 2) === c)
         return -1;
       slot = (slot + 1) & this.mask;
     }
     const index = this.size;
     this.size += 1;
-    this.slots[slot] = index;
+    this.fill(slot, a, b, c, index);
     this.words[index * 3] = a;
     this.words[index * 3 + 1] = b;
     this.words[index * 3 + 2] = c;
@@ -88,16 +90,25 @@ export class StateStore {
     this.words = widen(this.words, capacity * 3);
     this.origins = widen(this.origins, capacity * 2);
     let slots = 1;
-    while (slots < capacity * 2) slots *= 2;
-    this.slots = new Int32Array(slots).fill(-1);
+    while (slots < capacity * 1.5) slots *= 2;
+    this.slots = new Int32Array(slots * SLOT).fill(-1);
     this.mask = slots - 1;
     for (let index = 0; index < this.size; index += 1) {
-      let slot =
-        hash(at(this.words, index * 3), at(this.words, index * 3 + 1), at(this.words, index * 3 + 2)) &
-        this.mask;
-      while (at(this.slots, slot) >= 0) slot = (slot + 1) & this.mask;
-      this.slots[slot] = index;
+      const a = at(this.words, index * 3);
+      const b = at(this.words, index * 3 + 1);
+      const c = at(this.words, index * 3 + 2);
+      let slot = hash(a, b, c) & this.mask;
+      while (at(this.slots, slot * SLOT + 3) >= 0) slot = (slot + 1) & this.mask;
+      this.fill(slot, a, b, c, index);
     }
+  }
+
+  private fill(slot: number, a: number, b: number, c: number, index: number): void {
+    const base = slot * SLOT;
+    this.slots[base] = a;
+    this.slots[base + 1] = b;
+    this.slots[base + 2] = c;
+    this.slots[base + 3] = index;
   }
 }
 
