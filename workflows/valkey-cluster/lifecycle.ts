@@ -16,7 +16,7 @@ import { describeHelp } from './domain/rescue.ts';
 import { countSlots, missingRanges, SLOT_COUNT } from './domain/slots.ts';
 import { buildStatus } from './domain/status.ts';
 import { identityOf } from './performers.ts';
-import { holdVersion, mixedBy } from '../valkey-upgrade/domain/judgement.ts';
+import { holdVersion, versionsDiffer } from '../valkey-upgrade/domain/judgement.ts';
 import { PRE_CHECKS } from '../valkey-upgrade/domain/pre-checks.ts';
 import { recordWaiting, servedUpgrade, upgradeConditions } from '../valkey-upgrade/domain/waiting.ts';
 import { planWithUpgrades } from '../valkey-upgrade/domain/wish.ts';
@@ -107,9 +107,9 @@ function planObserved(observed: ValkeyObservation, { carriedOut, knows }: Rememb
       replicasPerMaster: cluster.spec.replicasPerMaster,
       deleting: cluster.deleting,
       // What an upgrade left with different versions is not restarted for that.
-      ...(mixedBy(observed) === null
-        ? { templateHash: templateHash(cluster), appliedHash: appliedHash(cluster) }
-        : {}),
+      ...(versionsDiffer(observed)
+        ? {}
+        : { templateHash: templateHash(cluster), appliedHash: appliedHash(cluster) }),
     },
     {
       formed: carriedOut !== null || servesAllSlots(observed),

@@ -71,12 +71,14 @@ export class UpgradeCase {
   /** Enters the phase in which the cluster is changed. */
   begin(run: ValkeyRun): void {
     const { log, wish } = this;
+    const serving = run.observed.health.ok;
     if (this.direction === 'rollback') {
-      log.reached('RollbackStarted');
+      log.reached('RollbackStarted', { serving });
       return;
     }
     if (log.record.phase === 'Pending') log.reached('UpgradeAccepted');
     log.reached('PreChecksPassed', {
+      serving,
       fromTag: wish.from,
       strategy: wish.strategy,
       startedAt: log.record.startedAt ?? isoTime(run.port.nowMs()),
@@ -117,6 +119,7 @@ export class UpgradeCase {
       return;
     }
     this.log.shard(news.shard);
+    this.#tellWayBack(run, news);
     if (news.awaits !== null) this.#ask(run, news.awaits);
   }
 
@@ -147,6 +150,7 @@ export class UpgradeCase {
   /** Says on every upgrade that can not be carried out beside this one that it is not. */
   async refuseOthers(run: ValkeyRun): Promise<void> {
     const { observed } = run;
+    this.log.note({ serving: observed.health.ok });
     const operation = { name: this.direction };
     const news = {
       observed,
@@ -205,6 +209,15 @@ export class UpgradeCase {
   #statusOf(shard: number): ShardStatus {
     const known = this.log.record.shards.find((one) => one.shardIndex === shard);
     return known ?? { shardIndex: shard, status: 'Pending' };
+  }
+
+  /** Once a step that cannot be undone has begun, there is no way back. */
+  #tellWayBack(run: ValkeyRun, { steps }: ShardNews): void {
+    if (this.direction === 'rollback') return;
+    const last = run.input.plan.steps.filter((step) => step.irreversible).map((step) => step.id);
+    const begun = steps.find((step) => last.includes(step.id) && step.startedAtMs !== null);
+    if (begun !== undefined)
+      this.log.note({ rollbackPossibleUntil: `no longer: step ${begun.id} has begun` });
   }
 
   #lastWayBack(run: ValkeyRun): string {

@@ -132,13 +132,13 @@ export function holdVersion(observed: ValkeyObservation): ValkeyObservation {
 }
 
 /**
- * The upgrade that left the shards with different versions, when one did and nothing is under way: it failed and must not
- * roll back, or somebody left shards out. What it left stays until another upgrade is created.
+ * Whether the shards were left with different versions, and nothing brings them together: an upgrade failed and must not
+ * roll back, was deleted, or left shards out. What runs then stays until another upgrade is created.
  */
-export function mixedBy(facts: UpgradeFacts): ValkeyUpgradeResource | null {
-  if (runningTag(facts) !== null) return null;
-  const newest = (facts.upgrades ?? []).findLast(({ status }) => (status?.startedAt ?? null) !== null);
-  return newest !== undefined && isOver(phaseOf(newest)) ? newest : null;
+export function versionsDiffer(facts: UpgradeFacts): boolean {
+  const { cluster, shards, upgrades } = facts;
+  if (cluster.observedGeneration === 0 || shards.length === 0 || runningTag(facts) !== null) return false;
+  return !(upgrades ?? []).some((upgrade) => isUnderWay(upgrade));
 }
 
 /** The newest upgrade to the tag that the spec asks for, when it ended without reaching it: it is not tried again unasked. */

@@ -19,6 +19,8 @@ export interface UpgradeRecord {
   readonly shards: readonly ShardStatus[];
   /** Until when there is a way back, in words; null before it begins. */
   readonly rollbackPossibleUntil: string | null;
+  /** Whether the nodes said that the cluster is ok, when they were last asked. */
+  readonly serving: boolean | null;
   /** One word and one sentence on what is going on or what is waited for. */
   readonly reason: string;
   readonly message: string;
@@ -36,6 +38,7 @@ export const recordOf = (upgrade: ValkeyUpgradeResource): UpgradeRecord => ({
   errorMessage: upgrade.status?.errorMessage ?? null,
   shards: upgrade.status?.shardStatuses ?? [],
   rollbackPossibleUntil: null,
+  serving: null,
   reason: phaseOf(upgrade),
   message: '',
 });
@@ -91,7 +94,7 @@ export function buildUpgradeStatus(record: UpgradeRecord): Readonly<Record<strin
 
 /** The specification's four conditions of an upgrade. */
 export function buildUpgradeConditions(record: UpgradeRecord): readonly Condition[] {
-  const { phase, reason, message, errorMessage, generation } = record;
+  const { phase, reason, message, errorMessage, generation, serving } = record;
   const said = message === '' ? describe(record) : message;
   const under = !isOver(phase) && (phase === 'InProgress' || phase === 'RollingBack');
   const bad = phase === 'Failed' || phase === 'RollingBack' || phase === 'RolledBack';
@@ -106,10 +109,19 @@ export function buildUpgradeConditions(record: UpgradeRecord): readonly Conditio
     say('Ready', phase === 'Completed', reason, said),
     say('Progressing', under, reason, said),
     say('Degraded', bad, bad ? reason : 'NotDegraded', bad ? (errorMessage ?? said) : 'nothing has failed'),
-    // Whatever becomes of the upgrade, the cluster goes on serving.
-    say('Available', true, 'ClusterServing', 'the cluster is served by nodes of the old or the new version'),
+    {
+      ...say(
+        'Available',
+        serving === true,
+        SERVING[String(serving)] ?? 'NotLooked',
+        'as the nodes of the cluster say',
+      ),
+      ...(serving === null ? { status: 'Unknown' as const } : {}),
+    },
   ];
 }
+
+const SERVING: Readonly<Record<string, string>> = { true: 'ClusterOk', false: 'ClusterDown' };
 
 function describe({ phase, targetVersion, fromTag }: UpgradeRecord): string {
   const way = fromTag === null ? `to ${targetVersion}` : `from ${fromTag} to ${targetVersion}`;

@@ -2,7 +2,7 @@ import type { Served } from '../../shared/lifecycle.ts';
 import type { Condition } from '../../shared/messages.ts';
 import type { ValkeyPlan } from '../../valkey-cluster/domain/commands.ts';
 import type { ValkeyObservation } from '../../valkey-cluster/domain/observation.ts';
-import { failedAttempt, mixedBy, isUnderWay, judgeUpgrades, phaseOf } from './judgement.ts';
+import { failedAttempt, versionsDiffer, isUnderWay, judgeUpgrades, phaseOf } from './judgement.ts';
 import { isOver } from './phases.ts';
 import { advance, recordOf, type UpgradeRecord } from './record.ts';
 import { UPGRADE_KIND, type ValkeyUpgradeResource } from './resource.ts';
@@ -38,9 +38,8 @@ export function upgradeConditions({ observed, operation, carriedOut }: ClusterNe
     const words = `generation ${cluster.generation} waits for the upgrade ${active.name}`;
     return say('Waiting', 'UpgradeInProgress', words);
   }
-  const mixed = mixedBy(observed);
-  if (mixed !== null) {
-    const words = `the upgrade ${mixed.name} left the shards with different versions: create another upgrade to bring them together`;
+  if (versionsDiffer(observed)) {
+    const words = 'the shards run different versions: create an upgrade to bring them together';
     return say('VersionHeld', 'VersionsDiffer', words);
   }
   const failed = active === null ? failedAttempt(observed) : null;
@@ -73,7 +72,7 @@ const isOfThePast = ({ reason, failure }: ClusterNews): boolean =>
 const CARRYING: ReadonlySet<string> = new Set(['upgrade', 'rollback']);
 
 function recordActive(upgrade: ValkeyUpgradeResource, news: ClusterNews): UpgradeRecord {
-  const record = recordOf(upgrade);
+  const record = { ...recordOf(upgrade), serving: news.observed.health.ok };
   const why = reasonToWait(news);
   if (isUnderWay(upgrade) || isOver(phaseOf(upgrade))) return { ...record, ...why };
   const waits = news.operation !== null;
