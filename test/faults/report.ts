@@ -24,13 +24,13 @@ export const renderCount = (outcomes: readonly Outcome[]): string =>
   `${outcomes.length} points, ${outcomes.filter((outcome) => !outcome.ok).length} failures`;
 
 /** Replaces the operation's section of the document. */
-export async function keepResult(operation: string, result: CampaignResult): Promise<void> {
+export async function keepResult(operation: string, result: CampaignResult, resumed: boolean): Promise<void> {
   const [head = '', ...sections] = (await readFile(DOCUMENT, 'utf8')).split(/^(?=## )/m);
   const others = sections.filter((section) => !section.startsWith(`## ${operation}\n`));
   const date = new Date().toISOString().slice(0, 10);
   const section = [
     `## ${operation}`,
-    `Run on ${date} by \`npm run faults -- ${operation} --keep\`: ${renderCount(result.outcomes)}.`,
+    `Run on ${date} by \`npm run faults -- ${operation} --keep${resumed ? ' --resume' : ''}\`: ${renderCount(result.outcomes)}.`,
     `${renderResult(result)}\n`,
   ].join('\n\n');
   const all = [...others.map((other) => `${other.trimEnd()}\n`), section].sort((a, b) => (a < b ? -1 : 1));

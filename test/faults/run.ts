@@ -73,7 +73,7 @@ const { outcomes } = await endCleanly(async (afterwards, interrupted) => {
   });
   const result = await runCampaign(play(stack), optionsFor(stack, afterwards));
   process.stdout.write(`${renderResult(result)}\n`);
-  if (values.keep) await keepResult(name, result);
+  if (values.keep) await keepResult(name, result, values.resume);
   return result;
 });
 process.stdout.write(`${renderCount(outcomes)}\n`);

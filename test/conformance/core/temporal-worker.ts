@@ -2,12 +2,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Context } from '@temporalio/activity';
 
-import { DefaultLogger, NativeConnection, Runtime, Worker, type InjectedSinks } from '@temporalio/worker';
+import {
+  DefaultLogger,
+  NativeConnection,
+  Runtime,
+  Worker,
+  type ActivityInterceptorsFactory,
+  type InjectedSinks,
+} from '@temporalio/worker';
 import { createAttemptGuard, watchFreezes } from '../../../worker/attempt-guard.ts';
 import { prepareBundle } from '../../../worker/bundle.ts';
 import type { KeelsonSinks } from '../../../workflows/shared/sinks.ts';
 import { TASK_QUEUE } from '../../../workflows/shared/messages.ts';
 import { createLampRowActivities, type Attempt } from '../../simulation/lamp-row/activities.ts';
+import type { LampRowActivities } from '../../simulation/lamp-row/contract.ts';
 import type { LampWorld } from '../../simulation/lamp-row/world.ts';
 
 const WORKFLOWS = fileURLToPath(new URL('../../simulation/lamp-row/workflows.ts', import.meta.url));
@@ -19,11 +27,18 @@ export interface LampWorker {
   stop(): Promise<void>;
 }
 
+/** What a harness puts around the example's worker. */
+export interface LampWorkerParts {
+  readonly activities?: (safe: LampRowActivities) => LampRowActivities;
+  readonly interceptors?: readonly ActivityInterceptorsFactory[];
+}
+
 /** Starts a worker for the example in this process. */
 export async function startLampWorker(
   server: { readonly address: string; readonly namespace: string },
   world: LampWorld,
   workflowsPath = WORKFLOWS,
+  { activities = (safe) => safe, interceptors = [] }: LampWorkerParts = {},
 ): Promise<LampWorker> {
   const logger = new DefaultLogger('ERROR');
   Runtime.install({ logger, shutdownSignals: [] });
@@ -35,8 +50,8 @@ export async function startLampWorker(
     namespace: server.namespace,
     taskQueue: TASK_QUEUE,
     workflowBundle: { codePath: await prepareBundle(logger, { workflowsPath }) },
-    activities: createLampRowActivities(world, temporalAttempt),
-    interceptors: { activity: [createAttemptGuard(freezes)] },
+    activities: activities(createLampRowActivities(world, temporalAttempt)),
+    interceptors: { activity: [createAttemptGuard(freezes), ...interceptors] },
     stickyQueueScheduleToStartTimeout: 200,
     maxHeartbeatThrottleInterval: 100,
     defaultHeartbeatThrottleInterval: 100,
