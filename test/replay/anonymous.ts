@@ -2,6 +2,9 @@ const RUN_ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 /** A process and its machine, as workers and clients name themselves, and the queues of theirs alone. */
 const IDENTITY = /\b\d+@[\w.-]+/g;
 
+/** The ids of operations begin with a piece of the resource's uid, which has to stay a piece of it. */
+const PIECE_OF_UID = /\/[0-9a-f]{8}-(?=\d+\.\d+)/g;
+
 /**
  * Renames whatever belongs to one machine or one run, everywhere in the same way, so that what was equal stays equal.
  * Times stay: replay needs them.
@@ -14,6 +17,7 @@ export function makeAnonymous(history: unknown, renames: ReadonlyMap<string, str
       runs.set(id, known);
       return known;
     });
+    renamed = renamed.replaceAll(PIECE_OF_UID, '/00000000-');
     for (const [from, to] of renames) renamed = renamed.replaceAll(from, to);
     return renamed;
   };
