@@ -52,6 +52,18 @@ describe('a Secret that is missing', () => {
   });
 });
 
+describe('a label that no node has', () => {
+  it('holds the creation up with the numbers, and nothing is started', async () => {
+    const nowhere = await ClusterWorld.create(world.stack, 'nowhere');
+    await nowhere.applyWithSecret({ scheduling: { nodeSelector: { disk: 'none' } } });
+    await nowhere.until(async () =>
+      findCondition(await nowhere.read(), /of \d+ nodes none may take a pod.*disk=none/),
+    );
+    expect(await nothingIsLeft.broken(nowhere)).toBeNull();
+    await nowhere.remove();
+  });
+});
+
 describe('an image that does not exist', () => {
   it('is a wait that says so, ended by a newer generation', async () => {
     const other = await ClusterWorld.create(world.stack, 'other');
