@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { partitionsOf } from './bits.ts';
 
-/** How d1 or d2 may be configured while s comes to vote in 2D+1TB: any q, t1 counted or not, s as what its disk lets it be. */
+/** How d1 or d2 may be configured while s comes to vote in 2D+1TB, with every q, t1 counted or not, s as its disk lets it be. */
 interface Config {
   readonly q: number;
   readonly countsTie: boolean;
