@@ -80,6 +80,14 @@ export class ShardCrew {
     return done()?.facts ?? {};
   }
 
+  /** Ends the shards that are still worked on, each at its next safe point, and waits until none is. */
+  async stop(reason: string): Promise<void> {
+    const busy = [...this.#hands.values()].filter((hand) => hand.end === null);
+    await Promise.all(busy.map((hand) => hand.child.stop({ why: 'superseded', reason })));
+    const summary = 'the other shards come to a safe point';
+    await this.#run.port.until(() => busy.every((hand) => hand.end !== null), { summary });
+  }
+
   /** A shard that was stopped ends the upgrade where it stands; one that failed, by its failure. */
   async #judge({ end }: Hand): Promise<void> {
     if (end === null) return;

@@ -214,8 +214,8 @@ export class UpgradeCase {
   /** Once a step that cannot be undone has begun, there is no way back. */
   #tellWayBack(run: ValkeyRun, { steps }: ShardNews): void {
     if (this.direction === 'rollback') return;
-    const last = run.input.plan.steps.filter((step) => step.irreversible).map((step) => step.id);
-    const begun = steps.find((step) => last.includes(step.id) && step.startedAtMs !== null);
+    const last = new Set(run.input.plan.steps.flatMap((step) => (step.irreversible ? step.id : [])));
+    const begun = steps.find((step) => last.has(step.id) && step.startedAtMs !== null);
     if (begun !== undefined)
       this.log.note({ rollbackPossibleUntil: `no longer: step ${begun.id} has begun` });
   }

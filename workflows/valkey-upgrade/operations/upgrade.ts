@@ -63,16 +63,22 @@ async function performShards(run: ValkeyRun, upgrade: UpgradeCase): Promise<void
     (news) => upgrade.hear(run, news),
   );
   const delegated = (step: ValkeyStep) => crew.follow(step, () => beforeShard(run, upgrade));
-  await run.perform({
-    CreateShard: delegated,
-    AwaitPods: delegated,
-    MeetNode: delegated,
-    AttachReplica: delegated,
-    RestartPod: delegated,
-    HandOver: delegated,
-    Snapshot: delegated,
-    RemoveReplica: delegated,
-  });
+  try {
+    await run.perform({
+      CreateShard: delegated,
+      AwaitPods: delegated,
+      MeetNode: delegated,
+      AttachReplica: delegated,
+      RestartPod: delegated,
+      HandOver: delegated,
+      Snapshot: delegated,
+      RemoveReplica: delegated,
+    });
+  } catch (error) {
+    // Whatever follows plans from what is there, so nobody may change that any more.
+    await run.port.shielded(() => crew.stop('the upgrade can not go on'));
+    throw error;
+  }
 }
 
 /** Between two shards: time to look at what the last one does, and a look at whether the upgrade is still wanted. */
