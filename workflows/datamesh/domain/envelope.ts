@@ -63,7 +63,7 @@ export function buildEnvelope(plan: DatameshPlan): DatameshEnvelope {
   };
   const done = transitions.map(({ steps, group: _group, ...transition }) => ({
     ...transition,
-    steps: steps.map(({ reason: _reason, ...step }) => step),
+    steps: steps.map(withoutReason),
   }));
   return {
     ...body,
@@ -77,6 +77,12 @@ export function buildEnvelope(plan: DatameshPlan): DatameshEnvelope {
     hash: hashJson({ ...body, transitions: done as unknown as Json }),
   };
 }
+
+type Deed = Omit<EnvelopeStep, 'reason' | 'retreat'> & { readonly retreat: readonly Deed[] };
+const withoutReason = ({ reason: _reason, retreat, ...step }: EnvelopeStep): Deed => ({
+  ...step,
+  retreat: retreat.map(withoutReason),
+});
 
 /** The word for the whole: the one operation, or `change-members` when there are several kinds. */
 function operationOf(plan: DatameshPlan): string {
