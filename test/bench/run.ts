@@ -8,6 +8,8 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   'entities-1000': async () => (await import('./benches/entities-1000.ts')).entities1000,
   'datamesh-model': async () => (await import('./benches/datamesh-model.ts')).datameshModel,
   'create-cluster': async () => (await import('./benches/create-cluster.ts')).createCluster,
+  'valkey-scale-out': async () => (await import('./benches/valkey-scale-out.ts')).valkeyScaleOut,
+  'valkey-heal-ips': async () => (await import('./benches/valkey-heal-ips.ts')).valkeyHealIps,
 };
 
 const USAGE = `usage: npm run bench -- <name> [--rounds N] [--keep]
