@@ -63,7 +63,7 @@ export class Machine {
   upToDate = 0;
   serving = 0;
 
-  /** Members that may be attached: those that neither join nor leave. */
+  /** Members that may be attached: those that neither join nor leave; of two plans that overlap, those that neither moves. */
   readonly attachable: number;
   private readonly rowOf: Int32Array;
   private readonly stale: number;
@@ -97,10 +97,11 @@ export class Machine {
       0,
     );
     this.attachable = scenario.members.reduce((mask, member, node) => {
-      const leaves = scenario.tracks.some(
-        (track) => track.member === member.name && track.steps.at(-1)?.leaves === '✕',
+      const moves = scenario.tracks.some(
+        (track) =>
+          track.member === member.name && (scenario.tracks.length > 1 || track.steps.at(-1)?.leaves === '✕'),
       );
-      return member.type === '✦' || leaves ? mask : mask | (1 << node);
+      return member.type === '✦' || moves ? mask : mask | (1 << node);
     }, 0);
     this.dynamicVoters = scenario.kernel.dynamicVoters;
     this.tieChecksQmr = scenario.kernel.tieChecksQmr;

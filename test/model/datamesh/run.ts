@@ -20,6 +20,8 @@ async function main(): Promise<void> {
       shard: { type: 'string', default: '1/1' },
       /** Only reports what the kept results say so far. */
       summary: { type: 'boolean', default: false },
+      /** Writes the report into docs/datamesh-model.md. */
+      keep: { type: 'boolean', default: false },
     },
   });
   const diskful = Number(values.diskful);
@@ -29,22 +31,40 @@ async function main(): Promise<void> {
     others: Number(values.others),
     smallDiskful: Math.min(diskful, FULL_BOUNDS.smallDiskful),
   };
-  const [part = 1, parts = 1] = values.shard.split('/').map(Number);
-  const jobs = jobsWithin(bounds).filter((_, at) => at % parts === part - 1);
+  const [shard = 1, shards = 1] = values.shard.split('/').map(Number);
+  const jobs = jobsWithin(bounds).filter((_, at) => at % shards === shard - 1);
   console.error(`${jobs.length} scenarios on ${values.workers} workers`);
   const started = performance.now();
   const results = await runAll(jobs, values.summary ? 0 : Number(values.workers), values.resume ?? null);
-  if (results.length < jobs.length)
-    console.log(`${results.length} of ${jobs.length} scenarios so far, the small ones first.\n`);
   const summary = summarise(results, {
     seconds: (performance.now() - started) / 1000,
     workers: Number(values.workers),
     bounds,
   });
-  const text = renderReport(summary);
+  const part =
+    results.length < jobs.length
+      ? `**Not yet a full run**: ${results.length} of ${jobs.length} scenarios, the small ones first. The same command with the same file goes on.\n\n`
+      : '';
+  const text = `${part}${renderReport(summary)}`;
   console.log(text);
+  if (values.keep) keepReport(text);
   if (values.report !== undefined) writeFileSync(values.report, JSON.stringify(summary, undefined, 1));
   process.exitCode = failed(summary) ? 1 : 0;
+}
+
+const DOCUMENT = new URL('../../../docs/datamesh-model.md', import.meta.url);
+
+/** Puts the report in the place of the last one, with the day and the command. */
+function keepReport(text: string): void {
+  const document = readFileSync(DOCUMENT, 'utf8');
+  const day = new Date().toISOString().slice(0, 10);
+  const command = `npm run model -- ${process.argv.slice(2).join(' ')}`;
+  const place = /(?<=<!-- run -->\n)[^]*(?=<!-- end -->)/u;
+  if (!place.test(document)) throw new Error('docs/datamesh-model.md has no place for the report');
+  writeFileSync(
+    DOCUMENT,
+    document.replace(place, () => `On ${day}, \`${command}\`:\n\n${text.trimEnd()}\n`),
+  );
 }
 
 const failed = (summary: Summary): boolean => summary.unsound.length > 0;

@@ -10,17 +10,18 @@ import { measureLosses } from './measures.ts';
 const ZONES = 3;
 
 /**
- * Placements in up to three zones in which the guards allow the transition and yet a zone whose loss is survived before
- * and after it is not survived in some mixed state.
+ * Placements in up to three zones in which the guards allow the transition, and the loss of any one zone is survived before
+ * and after it, and yet not in some mixed state.
  */
 export function brokenZones(found: Exploration, intent: Intent): readonly string[] {
   const { scenario } = found.tables;
+  const { losses } = found.measures;
   if (intent.op === 'ChangeQuorum' || intent.op === 'ForceRemove') return [];
-  const dips = lossesOnlyAtEnds(found);
-  if (!dips.includes(1)) return [];
+  const ends = lossesAtEnds(found);
+  if (ends.every((survived, lost) => survived === 0 || losses[lost] === 1)) return [];
   return placementsOf(scenario.members.length).flatMap((labels) => {
-    const lost = zoneMasks(labels).filter((mask) => dips[mask] === 1);
-    if (lost.length === 0) return [];
+    const zones = zoneMasks(labels);
+    if (zones.some((mask) => ends[mask] === 0) || zones.every((mask) => losses[mask] === 1)) return [];
     const members = scenario.members.map((member, at) => ({
       ...member,
       zone: 'abc'[labels[at] ?? 0] ?? 'a',
@@ -33,9 +34,8 @@ export function brokenZones(found: Exploration, intent: Intent): readonly string
   });
 }
 
-/** Sets of members whose loss is survived at the start and at the end, and not everywhere between. */
-function lossesOnlyAtEnds(found: Exploration): Uint8Array {
-  const { measures, tables, store } = found;
+/** By set of members: whether its loss is survived at the start and at the end. */
+function lossesAtEnds({ measures, tables, store }: Exploration): Uint8Array {
   const ends = new Uint8Array(measures.losses.length).fill(1);
   const machine = new Machine(tables);
   machine.start();
@@ -45,7 +45,7 @@ function lossesOnlyAtEnds(found: Exploration): Uint8Array {
     machine.derive();
     measureLosses(machine, ends);
   }
-  return ends.map((both, lost) => (both === 1 && measures.losses[lost] === 0 ? 1 : 0));
+  return ends;
 }
 
 const placementsOf = (members: number): readonly Uint8Array[] =>
