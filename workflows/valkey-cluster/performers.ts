@@ -187,10 +187,14 @@ export const objectOf = (namespace: string, kind: string, name: string, uid: str
   uid,
 });
 
+/** The change with which the nodes to verify are looked for again. */
+const LOOKS_FIRST = 'valkey-looks-before-verifying';
+
 /** Waits until all nodes say that the cluster is whole, and looks for itself. */
 export const verifyHealth = (run: ValkeyRun): Performers<ValkeyTypes, 'VerifyHealth'> => ({
   async VerifyHealth({ masters, replicasPerMaster }, summary) {
-    const { cluster, pods } = run.observed;
+    // Pods that were taken away a moment ago are not to be asked.
+    const { cluster, pods } = run.port.knows(LOOKS_FIRST) ? await run.observe() : run.observed;
     const servers = serversOf(pods);
     const access = buildAccess(cluster);
     const whole = await run.port
