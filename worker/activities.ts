@@ -7,6 +7,7 @@ import type { MutationHook } from '../activities/mutations.ts';
 import { createMysqlActivities } from '../activities/mysql/activities.ts';
 import { createMysqlClient } from '../activities/mysql/client.ts';
 import type { MysqlActivities } from '../activities/mysql/contract.ts';
+import type { PromotionMeasures } from '../activities/mysql/promote.ts';
 import type { ValkeyNaming } from '../activities/valkey/access.ts';
 import { createValkeyActivities } from '../activities/valkey/activities.ts';
 import { createValkeyConnect } from '../activities/valkey/client.ts';
@@ -39,10 +40,11 @@ export function createActivities(options: {
   readonly requestTimeoutMs: number;
   readonly hook: MutationHook;
   readonly mysqlUrl: string | undefined;
+  readonly promotions: PromotionMeasures;
 }): WorkerActivities {
-  const { hook, requestTimeoutMs, mysqlUrl } = options;
+  const { hook, requestTimeoutMs, mysqlUrl, promotions } = options;
   const kubernetes = createKubernetesClient(loadKubeConfig(), { requestTimeoutMs, hook });
-  const spot = mysqlUrl === undefined ? null : createSpotActivities(mysqlUrl, hook);
+  const spot = mysqlUrl === undefined ? null : createSpotActivities(mysqlUrl, hook, { promotions });
   return {
     activities: {
       ...createKubernetesActivities(kubernetes),
@@ -57,12 +59,12 @@ export function createActivities(options: {
 export function createSpotActivities(
   mysqlUrl: string,
   hook: MutationHook,
-  ec2Url?: string,
+  options: { readonly ec2Url?: string; readonly promotions?: PromotionMeasures } = {},
 ): { readonly activities: MysqlActivities & Ec2Activities; close(): Promise<void> } {
   const mysql = createMysqlClient(mysqlUrl, hook);
-  const ec2 = createEc2Clients(hook, ec2Url === undefined ? {} : { endpoint: ec2Url });
+  const ec2 = createEc2Clients(hook, options.ec2Url === undefined ? {} : { endpoint: options.ec2Url });
   return {
-    activities: { ...createMysqlActivities(mysql), ...createEc2Activities(ec2) },
+    activities: { ...createMysqlActivities(mysql, options.promotions), ...createEc2Activities(ec2) },
     async close() {
       ec2.close();
       await mysql.close();

@@ -1,5 +1,6 @@
 import type { InjectedSinks } from '@temporalio/worker';
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+import type { PromotionMeasures } from '../activities/mysql/promote.ts';
 import type { KeelsonSinks } from '../workflows/shared/sinks.ts';
 
 /** From a tenth of a second to an hour: steps of an idle cluster and moves of large ones. */
@@ -9,6 +10,8 @@ const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600];
 export interface WorkerMetrics {
   readonly registry: Registry;
   readonly sinks: InjectedSinks<KeelsonSinks>;
+  /** The specification's metrics of spot promotions. */
+  readonly promotions: PromotionMeasures;
 }
 
 /** A repetition on replay is not counted: the sinks are silent then. */
@@ -52,6 +55,7 @@ export function createMetrics(): WorkerMetrics {
 
   return {
     registry,
+    promotions: createPromotionMeasures(registry),
     sinks: {
       keelson: {
         operationEnded: {
@@ -65,5 +69,34 @@ export function createMetrics(): WorkerMetrics {
         waited: { fn: (_info, labels, seconds) => waitSeconds.observe(labels, seconds) },
       },
     },
+  };
+}
+
+/** The specification's names, so that its queries and alerts work as they are written there. */
+function createPromotionMeasures(registry: Registry): PromotionMeasures {
+  const registers = [registry];
+  const promotions = new Counter({
+    name: 'instance_promotions_total',
+    help: 'Instances that were promoted to PRIMARY.',
+    registers,
+  });
+  const failures = new Counter({
+    name: 'instance_promotion_failures_total',
+    help: 'Promotions that failed, by the failure.',
+    labelNames: ['reason'],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: 'instance_promotion_duration_seconds',
+    help: 'How long promotions took.',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers,
+  });
+  return {
+    promoted(took) {
+      promotions.inc();
+      seconds.observe(took);
+    },
+    failed: (reason) => failures.inc({ reason }),
   };
 }

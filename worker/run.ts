@@ -77,6 +77,7 @@ export async function runWorker(config: WorkerConfig, parts: WorkerParts = {}): 
       requestTimeoutMs: config.KEELSON_KUBERNETES_TIMEOUT_MS,
       hook: parts.hook ?? noMutationHook,
       mysqlUrl: config.KEELSON_MYSQL_URL,
+      promotions: metrics.promotions,
     });
     worker = await Worker.create({
       ...temporal,

@@ -29,7 +29,7 @@ export function createEc2Clients(
           region: name,
           // Temporal repeats what failed, and with a growing delay.
           maxAttempts: 1,
-          requestHandler: { connectionTimeout: 3_000, requestTimeout: 10_000 },
+          requestHandler: { connectionTimeout: 3_000, requestTimeout: 10_000, throwOnRequestTimeout: true },
           ...(options.endpoint === undefined ? {} : { endpoint: options.endpoint }),
         });
         clients.set(name, client);

@@ -2,15 +2,18 @@ import { failure } from '../../workflows/shared/failures.ts';
 import type { MysqlClient } from './client.ts';
 import type { MysqlActivities } from './contract.ts';
 import { clearNotice, recordNotice } from './notices.ts';
-import { promoteInstance } from './promote.ts';
+import { noPromotionMeasures, promoteMeasured, type PromotionMeasures } from './promote.ts';
 import { awaitReplica, closeReplica, linkReplica, recordReplica } from './replicas.ts';
 import { readRows } from './rows.ts';
 
 /** The activities of the database, over one client. */
-export function createMysqlActivities(mysql: MysqlClient): MysqlActivities {
+export function createMysqlActivities(
+  mysql: MysqlClient,
+  measures: PromotionMeasures = noPromotionMeasures,
+): MysqlActivities {
   return {
     readSpotRows: (ref) => readRows(mysql, ref),
-    promoteSpotInstance: (promotion) => promoteInstance(mysql, promotion),
+    promoteSpotInstance: (promotion) => promoteMeasured(mysql, measures, promotion),
     recordSpotNotice: (notice) => recordNotice(mysql, notice),
     clearSpotNotice: (input) => clearNotice(mysql, input),
     recordSpotReplica: (replica) => recordReplica(mysql, replica),

@@ -2,8 +2,33 @@ import { failureOf } from '../../workflows/shared/failures.ts';
 import type { MysqlClient } from './client.ts';
 import type { MysqlActivities, Promotion } from './contract.ts';
 
+/** Where promotions are counted. */
+export interface PromotionMeasures {
+  promoted(seconds: number): void;
+  failed(reason: string): void;
+}
+
+/** Counts nothing. */
+export const noPromotionMeasures: PromotionMeasures = { promoted: () => {}, failed: () => {} };
+
+/** Promotes, and counts how it went; a success that was found is not counted again. */
+export async function promoteMeasured(
+  mysql: MysqlClient,
+  measures: PromotionMeasures,
+  promotion: Promotion,
+): Promise<Awaited<ReturnType<MysqlActivities['promoteSpotInstance']>>> {
+  try {
+    const promoted = await promoteInstance(mysql, promotion);
+    if (!promoted.repeated) measures.promoted(promoted.seconds);
+    return promoted;
+  } catch (error) {
+    measures.failed(failureOf(error)?.code ?? 'Defect');
+    throw error;
+  }
+}
+
 /** Promotes by the stored procedure, and takes its own earlier success for success. */
-export async function promoteInstance(
+async function promoteInstance(
   mysql: MysqlClient,
   { agentId, instanceId, expectedEpoch }: Promotion,
 ): Promise<Awaited<ReturnType<MysqlActivities['promoteSpotInstance']>>> {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { TransitionTable } from '../../workflows/shared/transitions.ts';
+import { INSTANCE_TABLE } from '../../workflows/spot-agent/domain/states.ts';
 import { renderDiagram, renderOurRows } from '../../workflows/valkey-cluster/domain/diagram.ts';
 import { PHASE_TABLE } from '../../workflows/valkey-cluster/domain/phases.ts';
 import { UPGRADE_TABLE } from '../../workflows/valkey-upgrade/domain/phases.ts';
@@ -9,6 +10,7 @@ import type { Generator } from './section.ts';
 /** The tables of each lifecycle, by what goes through them: the same that the running workflow goes through. */
 const TABLES: Readonly<Record<string, Readonly<Record<string, TransitionTable<string, string>>>>> = {
   'valkey-cluster': { phases: PHASE_TABLE },
+  'spot-agent': { 'instance states': INSTANCE_TABLE },
   'valkey-upgrade': { phases: UPGRADE_TABLE, 'shard states': SHARD_TABLE },
 };
 

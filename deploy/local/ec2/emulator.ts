@@ -31,8 +31,11 @@ export class Emulator {
   >();
   readonly #launchedAtMs = new Map<string, number>();
 
-  constructor(upstream: Upstream) {
+  readonly #launched: (id: string, instanceType: string, az: string) => void;
+
+  constructor(upstream: Upstream, launched: (id: string, instanceType: string, az: string) => void) {
     this.#upstream = upstream;
+    this.#launched = launched;
   }
 
   async answer(query: Ec2Query): Promise<Answer> {
@@ -80,7 +83,10 @@ export class Emulator {
       );
     const answer = await this.#upstream(query);
     if (answer.status === 200)
-      for (const id of instanceIdsIn(answer.body)) this.#launchedAtMs.set(id, Date.now());
+      for (const id of instanceIdsIn(answer.body)) {
+        this.#launchedAtMs.set(id, Date.now());
+        this.#launched(id, type, zone);
+      }
     return answer;
   }
 

@@ -13,8 +13,14 @@ const LONGEST_TTL_SECONDS = 21_600;
 
 /** The metadata service of every emulated instance, by the second version of its protocol only. */
 export class Metadata {
+  readonly #places = new Map<string, { readonly instanceType: string; readonly az: string }>();
   readonly #announced = new Map<string, Announcement>();
   readonly #tokens = new Map<string, { readonly instanceId: string; readonly untilMs: number }>();
+
+  /** Where an instance runs, and as what. */
+  place(instanceId: string, instanceType: string, az: string): void {
+    this.#places.set(instanceId, { instanceType, az });
+  }
 
   announce(instanceId: string, announcement: Announcement): void {
     this.#announced.set(instanceId, { ...this.#announced.get(instanceId), ...announcement });
@@ -44,6 +50,10 @@ export class Metadata {
     switch (path) {
       case '/latest/meta-data/instance-id':
         return instanceId;
+      case '/latest/meta-data/instance-type':
+        return this.#places.get(instanceId)?.instanceType;
+      case '/latest/meta-data/placement/availability-zone':
+        return this.#places.get(instanceId)?.az;
       case '/latest/meta-data/spot/instance-action':
         return announced?.action === undefined ? undefined : JSON.stringify(announced.action);
       case '/latest/meta-data/spot/termination-time':

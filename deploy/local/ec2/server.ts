@@ -22,7 +22,10 @@ const announcementSchema = z.strictObject({
  */
 export function createEmulatorServer(motoUrl: string): Server {
   const metadata = new Metadata();
-  const emulator = new Emulator((query) => forward(motoUrl, query));
+  const emulator = new Emulator(
+    (query) => forward(motoUrl, query),
+    (id, instanceType, az) => metadata.place(id, instanceType, az),
+  );
   const answer = async (request: IncomingMessage): Promise<Answer> => {
     const body = await readBody(request);
     const path = new URL(request.url ?? '/', 'http://localhost').pathname;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { DescribeImagesCommand, type EC2Client } from '@aws-sdk/client-ec2';
+import type { EC2Client } from '@aws-sdk/client-ec2';
 import { createEc2Activities } from '../../../activities/ec2/activities.ts';
 import { createEc2Clients } from '../../../activities/ec2/client.ts';
 import type { Ec2Activities, Ec2Launch } from '../../../activities/ec2/contract.ts';
@@ -8,6 +8,8 @@ import { useStack } from '../../../deploy/local/testing.ts';
 import type { BehaviourChange } from '../../../deploy/local/ec2/behaviour.ts';
 
 export const REGION = 'us-east-1';
+/** The emulator takes any image for one that exists. */
+const IMAGE = 'ami-12c6146b';
 
 /** EC2 as it is emulated, and what a test sets at it. */
 export interface Ec2Stage {
@@ -33,8 +35,6 @@ export async function openEc2Stage(hook: MutationHook = noMutationHook): Promise
   const url = stack.addresses('ec2')['api'] ?? '';
   const clients = createEc2Clients(hook, { endpoint: url });
   const client = clients.inRegion(REGION);
-  const { Images = [] } = await client.send(new DescribeImagesCommand({ Owners: ['amazon'] }));
-  const imageId = Images[0]?.ImageId ?? '';
   const post = async (path: string, body: object): Promise<void> => {
     const response = await fetch(`${url}${path}`, { method: 'POST', body: JSON.stringify(body) });
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
@@ -43,7 +43,7 @@ export async function openEc2Stage(hook: MutationHook = noMutationHook): Promise
     url,
     client,
     activities: createEc2Activities(clients),
-    imageId,
+    imageId: IMAGE,
     behave: (change) => post('/control/behaviour', change),
     announce: (instanceId, kind, inMs = 120_000) => post('/control/announce', { instanceId, kind, inMs }),
     launchOf: (agentId, change = {}) => ({
@@ -53,7 +53,7 @@ export async function openEc2Stage(hook: MutationHook = noMutationHook): Promise
       replica: `rep-${randomBytes(8).toString('hex')}`,
       epoch: 0,
       operation: `spot-agent/acme/${agentId}/launch-replica/0`,
-      imageId,
+      imageId: IMAGE,
       instanceType: 'm5.large',
       az: 'us-east-1b',
       subnetId: null,

@@ -22,7 +22,8 @@ export async function startSpotWorker({
   const logger = new DefaultLogger('ERROR');
   Runtime.install({ logger, shutdownSignals: [] });
   const connection = await NativeConnection.connect({ address: temporal.address });
-  const systems = createSpotActivities(mysqlUrl, noMutationHook, ec2Url);
+  const metrics = createMetrics();
+  const systems = createSpotActivities(mysqlUrl, noMutationHook, { ec2Url, promotions: metrics.promotions });
   const freezes = watchFreezes();
   const worker = await Worker.create({
     connection,
@@ -33,7 +34,7 @@ export async function startSpotWorker({
     interceptors: { activity: [createAttemptGuard(freezes)] },
     maxHeartbeatThrottleInterval: 200,
     defaultHeartbeatThrottleInterval: 200,
-    sinks: createMetrics().sinks,
+    sinks: metrics.sinks,
   });
   const running = worker.run();
   return async () => {

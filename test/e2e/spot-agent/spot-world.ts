@@ -13,7 +13,7 @@ import { openDatabaseStage, type DatabaseStage } from '../../conformance/spot-ag
 import { openEc2Stage, REGION, type Ec2Stage } from '../../conformance/spot-agent/ec2-stage.ts';
 import { startSpotWorker } from './spot-worker.ts';
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 /** An agent that serves from a real row and an emulated instance. */
 export interface WorldAgent {
@@ -194,7 +194,7 @@ export class SpotWorld {
         const seen = {
           rows: await this.statuses(agent),
           cloud: await this.cloud(agent),
-          status: await this.status(agent),
+          status: await this.status(agent).catch(String),
         };
         throw new Error(`it never came to pass that ${what}: ${JSON.stringify(seen, undefined, 1)}`);
       }
