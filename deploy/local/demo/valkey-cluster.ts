@@ -4,22 +4,34 @@ import type { Scene, Stage } from './scene.ts';
 
 const NAME = 'cache';
 
-/** A Valkey cluster comes into being and goes away again. */
+/** A version that the upgrade starts from. */
+const OLD = '9.0.0';
+
+/** A Valkey cluster comes into being, is upgraded, and goes away again. */
 export const valkeyCluster: Scene = {
   lifecycle: 'valkey-cluster',
   resource: NAME,
   acts: [
     {
       title: 'apply a ValkeyCluster of three masters with a replica each',
-      async begin({ api, namespace }) {
-        const objects = readManifest('samples/valkey-cluster.yaml');
-        const placed = objects.map((object) => ({ ...object, metadata: { ...object.metadata, namespace } }));
-        await applyAll(api, placed);
+      async begin(stage) {
+        await applySample(stage, 'samples/valkey-cluster.yaml', (spec) => ({ ...spec, image: { tag: OLD } }));
       },
       async check(stage) {
         const { status } = (await stage.api.send('GET', pathIn(stage))) as { status?: { phase?: string } };
         if (status?.phase !== 'Running')
           throw new Error(`the cluster is ${status?.phase ?? 'without a phase'}, not Running`);
+      },
+    },
+    {
+      title: `upgrade it from ${OLD}, shard after shard`,
+      begin: (stage) => applySample(stage, 'samples/valkey-upgrade.yaml'),
+      async check(stage) {
+        const { status } = (await stage.api.send('GET', pathIn(stage))) as {
+          status?: { phase?: string; valkeyVersion?: string };
+        };
+        if (status?.phase !== 'Running' || status.valkeyVersion === OLD)
+          throw new Error(`the cluster is ${status?.phase ?? 'without a phase'} on ${status?.valkeyVersion}`);
       },
     },
     {
@@ -40,6 +52,20 @@ export const valkeyCluster: Scene = {
     },
   ],
 };
+
+/** Applies what a sample has, in the namespace of the stage. */
+async function applySample(
+  { api, namespace }: Stage,
+  file: string,
+  change: (spec: object) => object = (spec) => spec,
+): Promise<void> {
+  const placed = readManifest(file).map((object) => ({
+    ...object,
+    metadata: { ...object.metadata, namespace },
+    ...('spec' in object ? { spec: change(Object(object.spec) as object) } : {}),
+  }));
+  await applyAll(api, placed);
+}
 
 function pathIn({ namespace }: Stage): string {
   return `/apis/valkey-operator.smoketurner.com/v1alpha1/namespaces/${namespace}/valkeyclusters/${NAME}`;

@@ -145,6 +145,10 @@ describe('the version of a cluster', () => {
     expect(holdVersion(created)).toBe(created);
   });
 
+  it.each(['latest', '9.1.2_custom', 'v9'])('is not held for a tag that no upgrade leads to: %s', (tag) => {
+    expect(holdVersion(observed(tag)).cluster.wantedTag).toBeUndefined();
+  });
+
   it('is the old one while an upgrade is half-way', () => {
     const half = observed('9.0.0', [upgrade('a', 'InProgress')]);
     const shards = half.shards.map((set, at) => (at === 0 ? { ...set, image: 'valkey/valkey:9.1.2' } : set));

@@ -17,6 +17,7 @@ test('the demo shows each operation, ends with a summary, and leaves nothing beh
     expect(output).toMatch(/Temporal Web UI +http:\/\/127\.0\.0\.1:\d+/);
     expect(output).toMatch(/✓ +\d+ VerifyHealth/);
     expect(output).toMatch(/✓ +valkey-cluster\/demo-\w+\/cache +apply a ValkeyCluster .* done/);
+    expect(output).toMatch(/✓ +valkey-cluster\/demo-\w+\/cache +upgrade it .* done/);
     expect(output).toMatch(/✓ +valkey-cluster\/demo-\w+\/cache +delete it .* done/);
     expect(existsSync(home)).toBe(false);
   } finally {

@@ -1,7 +1,7 @@
 import type { ValkeyObservation } from '../../valkey-cluster/domain/observation.ts';
 import { isOlder, parseVersion } from '../../valkey-cluster/domain/version.ts';
 import { isOver, type UpgradePhase } from './phases.ts';
-import { tagFor, tagOf, type ValkeyUpgradeResource } from './resource.ts';
+import { isVersionTag, tagFor, tagOf, type ValkeyUpgradeResource } from './resource.ts';
 
 /** All that upgrades are judged by. */
 export type UpgradeFacts = Pick<ValkeyObservation, 'cluster' | 'shards' | 'upgrades'>;
@@ -126,6 +126,8 @@ export function holdVersion(observed: ValkeyObservation): ValkeyObservation {
   const running = active !== null && isUnderWay(active);
   const held = running ? fromTagOf(observed, active) : runningTag(observed);
   const { image } = cluster.spec;
+  // No upgrade leads to a tag such as `latest`, which may be any version: pods are restarted for it, as for any setting.
+  if (!running && !isVersionTag(image.tag)) return observed;
   if (held === null || held === image.tag) return observed;
   const spec = { ...cluster.spec, image: { ...image, tag: held } };
   return { ...observed, cluster: { ...cluster, spec, wantedTag: image.tag } };
@@ -138,6 +140,7 @@ export function holdVersion(observed: ValkeyObservation): ValkeyObservation {
 export function versionsDiffer(facts: UpgradeFacts): boolean {
   const { cluster, shards, upgrades } = facts;
   if (cluster.observedGeneration === 0 || shards.length === 0 || runningTag(facts) !== null) return false;
+  if (!isVersionTag(cluster.wantedTag ?? cluster.spec.image.tag)) return false;
   return !(upgrades ?? []).some((upgrade) => isUnderWay(upgrade));
 }
 

@@ -91,6 +91,10 @@ export function tagFor(targetVersion: string, currentTag: string): string {
   return `${targetVersion}${suffix}`;
 }
 
+/** Whether a tag names a version; the definition of the resource takes the same for a target. */
+export const isVersionTag = (tag: string): boolean =>
+  tag.length <= 128 && /^v?[0-9]+\.[0-9]+(\.[0-9]+)?(-[A-Za-z0-9_.-]+)?$/.test(tag);
+
 /** The tag of an image, by which pods and StatefulSets say which version they run. */
 export function tagOf(image: string): string {
   const name = image.slice(image.lastIndexOf('/') + 1);
