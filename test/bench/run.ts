@@ -7,6 +7,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   'trigger-latency': async () => (await import('./benches/trigger-latency.ts')).triggerLatency,
   'entities-1000': async () => (await import('./benches/entities-1000.ts')).entities1000,
   'datamesh-model': async () => (await import('./benches/datamesh-model.ts')).datameshModel,
+  'spot-failover': async () => (await import('./benches/spot-failover.ts')).spotFailover,
   'create-cluster': async () => (await import('./benches/create-cluster.ts')).createCluster,
   'valkey-scale-out': async () => (await import('./benches/valkey-scale-out.ts')).valkeyScaleOut,
   'valkey-heal-ips': async () => (await import('./benches/valkey-heal-ips.ts')).valkeyHealIps,
