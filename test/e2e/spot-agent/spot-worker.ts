@@ -1,5 +1,5 @@
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { noMutationHook } from '../../../activities/mutations.ts';
+import { noMutationHook, type MutationHook } from '../../../activities/mutations.ts';
 import { createSpotActivities } from '../../../worker/activities.ts';
 import { createAttemptGuard, watchFreezes } from '../../../worker/attempt-guard.ts';
 import { prepareBundle } from '../../../worker/bundle.ts';
@@ -11,6 +11,8 @@ export interface SpotPlaces {
   readonly temporal: { readonly address: string; readonly namespace: string };
   readonly mysqlUrl: string;
   readonly ec2Url: string;
+  /** What happens around every request that changes something. */
+  readonly hook?: MutationHook;
 }
 
 /** Starts a worker with the systems of the spot agents in this process; gives how to stop it. */
@@ -18,12 +20,13 @@ export async function startSpotWorker({
   temporal,
   mysqlUrl,
   ec2Url,
+  hook = noMutationHook,
 }: SpotPlaces): Promise<() => Promise<void>> {
   const logger = new DefaultLogger('ERROR');
   Runtime.install({ logger, shutdownSignals: [] });
   const connection = await NativeConnection.connect({ address: temporal.address });
   const metrics = createMetrics();
-  const systems = createSpotActivities(mysqlUrl, noMutationHook, { ec2Url, promotions: metrics.promotions });
+  const systems = createSpotActivities(mysqlUrl, hook, { ec2Url, promotions: metrics.promotions });
   const freezes = watchFreezes();
   const worker = await Worker.create({
     connection,

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection, WithStartWorkflowOperation } from '@temporalio/client';
 import type { IncomingNotice } from '../../../activities/mysql/contract.ts';
+import { noMutationHook, type MutationHook } from '../../../activities/mutations.ts';
 import { useStack } from '../../../deploy/local/testing.ts';
 import { TASK_QUEUE, type EntityStatus } from '../../../workflows/shared/messages.ts';
 import {
@@ -35,14 +36,14 @@ export class SpotWorld {
     this.#close = close;
   }
 
-  static async open(): Promise<SpotWorld> {
+  static async open(hook: MutationHook = noMutationHook): Promise<SpotWorld> {
     const stack = await useStack();
     const [database, ec2] = [await openDatabaseStage(), await openEc2Stage()];
     const temporal = {
       address: stack.temporalAddress,
       namespace: await stack.createTemporalNamespace('spot'),
     };
-    const stopWorker = await startSpotWorker({ temporal, mysqlUrl: database.url, ec2Url: ec2.url });
+    const stopWorker = await startSpotWorker({ temporal, mysqlUrl: database.url, ec2Url: ec2.url, hook });
     const connection = await Connection.connect({ address: temporal.address });
     const client = new Client({ connection, namespace: temporal.namespace });
     return new SpotWorld(database, ec2, client, async () => {
