@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { useStack } from '../../../deploy/local/testing.ts';
+import type { EntityStatus } from '../../../workflows/shared/messages.ts';
 import { Random } from '../../simulation/engine/random.ts';
 import { Audit, type AuditReport } from '../../valkey/audit.ts';
 import { ClusterWorld } from '../../valkey/cluster-world.ts';
@@ -39,6 +40,7 @@ export async function walk(seed: number): Promise<{ readonly story: string; read
       story.push(JSON.stringify(last));
       await world.apply({ ...BASE, ...last });
       await world.until(async () => {
+        await askAgain(world);
         const wrong = await wrongWith(world, last.masters, last.replicasPerMaster).catch(String);
         const { phase, observedGeneration } = (await world.read())?.status ?? {};
         const generation = (await world.read())?.metadata.generation;
@@ -55,6 +57,13 @@ export async function walk(seed: number): Promise<{ readonly story: string; read
   } finally {
     await world.remove();
   }
+}
+
+/** The last wish may be the one that was cancelled, which is not carried out unless it is asked for again. */
+async function askAgain(world: ClusterWorld): Promise<void> {
+  const handle = (await world.temporal()).workflow.getHandle(world.entityId);
+  const { waiting } = await handle.query<EntityStatus>('status');
+  if (waiting?.on === 'cancelled') await handle.executeUpdate('retry');
 }
 
 async function makeMove(
