@@ -13,7 +13,7 @@ import { openReplicas } from '../../../workflows/spot-agent/domain/readiness.ts'
 import { stateOf } from '../../../workflows/spot-agent/domain/states.ts';
 import { ago, sampleAgent, sampleCloud, sampleInstance, sampleReplica } from './sample-observation.ts';
 
-const RUNS = { numRuns: 3_000 };
+const RUNS = { numRuns: 1_000 };
 
 const pool = fc.constantFrom(
   { instanceType: 'm5.large', az: 'us-east-1a' },

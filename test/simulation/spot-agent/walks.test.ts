@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Random } from '../engine/random.ts';
 import { SpotStage } from './stage.ts';
 
-const SEEDS = Array.from({ length: 40 }, (_, at) => `walk-${at}`);
+const SEEDS = Array.from({ length: 20 }, (_, at) => `walk-${at}`);
 const INCIDENTS = 25;
 const MINUTE_MS = 60_000;
 
