@@ -9,6 +9,8 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   'datamesh-model': async () => (await import('./benches/datamesh-model.ts')).datameshModel,
   'spot-failover': async () => (await import('./benches/spot-failover.ts')).spotFailover,
   'create-cluster': async () => (await import('./benches/create-cluster.ts')).createCluster,
+  'valkey-handoff': async () => (await import('./benches/valkey-handoff.ts')).valkeyHandoff,
+  'valkey-upgrade': async () => (await import('./benches/valkey-upgrade.ts')).valkeyUpgrade,
   'valkey-scale-out': async () => (await import('./benches/valkey-scale-out.ts')).valkeyScaleOut,
   'valkey-heal-ips': async () => (await import('./benches/valkey-heal-ips.ts')).valkeyHealIps,
 };

@@ -1,0 +1,48 @@
+import { startStackFor } from '../../clean-end.ts';
+import { Audit } from '../../valkey/audit.ts';
+import type { ClusterWorld } from '../../valkey/cluster-world.ts';
+import type { Bench } from '../bench.ts';
+import { median } from '../figures.ts';
+import { handOverByHand, upgradeByKeelson, withCluster } from '../fixtures/upgrade-by-hand.ts';
+
+/** The sixteenths of the slots that lie within one shard of three. */
+const RANGES: readonly (readonly number[])[] = [
+  [0, 1, 2, 3, 4],
+  [6, 7, 8, 9],
+  [11, 12, 13, 14, 15],
+];
+
+/** The longest time without a write in each shard during an upgrade, over that of a bare handover by hand. */
+export const valkeyHandoff: Bench = {
+  name: 'valkey-handoff',
+  about:
+    'The longest time in which no write to a shard was acknowledged during an upgrade of 3 masters with a replica each, over that of a bare CLUSTER FAILOVER of each shard by hand on an identical cluster; the median of the shards.',
+  goal: 1.5,
+  rounds: 3,
+  async prepare(afterwards, interrupted) {
+    const stack = await startStackFor(afterwards, { signal: interrupted });
+    const gaps: Record<'ours' | 'floor', number[]> = { ours: [], floor: [] };
+    const measured = (of: keyof typeof gaps, work: (world: ClusterWorld) => Promise<void>) => () =>
+      withCluster(stack, async (world) => {
+        const audit = await Audit.start(world);
+        try {
+          await work(world);
+        } finally {
+          await audit.stop();
+        }
+        const { gapsMs } = await audit.stop();
+        const shards = RANGES.map((ranges) => Math.max(...ranges.map((range) => gapsMs[range] ?? 0)));
+        gaps[of].push(...shards);
+        return median(shards);
+      });
+    return {
+      ours: measured('ours', upgradeByKeelson),
+      floor: measured('floor', handOverByHand),
+      beside: () =>
+        Promise.resolve([
+          ['upgrade, each shard', `${gaps.ours.join(', ')} ms`],
+          ['by hand, each shard', `${gaps.floor.join(', ')} ms`],
+        ]),
+    };
+  },
+};
