@@ -151,7 +151,7 @@ function repeat(everyMs, work) {
     } catch (error) {
       console.error(error instanceof Error ? error.message : String(error));
     }
-    setTimeout(run, everyMs);
+    setTimeout(() => void run(), everyMs);
   };
   void run();
 }
@@ -172,11 +172,9 @@ async function begin() {
 const { instanceId, agent } = await begin();
 repeat(Math.min(HEARTBEAT_MS, settings.everyMs * 6), () => heartbeat(agent, instanceId));
 repeat(settings.everyMs, () => lookForNotices(agent, instanceId));
-process.once('SIGTERM', async () => {
+process.once('SIGTERM', () => {
   stopping = true;
-  try {
-    await heartbeat(agent, instanceId);
-  } finally {
-    process.exit(0);
-  }
+  heartbeat(agent, instanceId)
+    .catch((error) => console.error(error instanceof Error ? error.message : String(error)))
+    .finally(() => process.exit(0));
 });
