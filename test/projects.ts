@@ -17,7 +17,7 @@ const REAL = { needsStack: true, maxWorkers: 1, testTimeoutMs: 300_000 } as cons
 export const PROJECTS: readonly TestProject[] = [
   { name: 'unit', folders: [], ...FAST, maxWorkers: 2 },
   { name: 'plans', folders: ['plans'], ...FAST },
-  { name: 'simulation', folders: ['simulation', 'model'], ...FAST },
+  { name: 'simulation', folders: ['simulation', 'model'], ...FAST, maxWorkers: 2 },
   { name: 'replay', folders: ['replay'], ...FAST },
   { name: 'architecture', folders: ['architecture'], ...FAST },
   { name: 'stack', folders: ['stack'], ...REAL },

@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { loadWatches } from '../load-watches.ts';
 import { EntityClient } from './entity-client.ts';
 import { outputOption, wholeNumber } from './output.ts';
 import type { OutputFormat } from './output.ts';
@@ -7,6 +6,7 @@ import { resolveTarget } from './target.ts';
 import type { Target } from './target.ts';
 import { withTemporal } from './temporal-session.ts';
 import type { TemporalSession } from './temporal-session.ts';
+import { loadLifecycles } from './lifecycles.ts';
 
 /** The options that every command about one entity has. */
 export interface LiveOptions {
@@ -38,6 +38,6 @@ export async function withEntity<T>(
   options: LiveOptions,
   work: (entity: EntityClient, session: TemporalSession) => Promise<T>,
 ): Promise<T> {
-  const target: Target = await resolveTarget(words, options.namespace, await loadWatches());
+  const target: Target = await resolveTarget(words, options.namespace, await loadLifecycles());
   return withTemporal(options.timeout * 1000, (session) => work(new EntityClient(session, target), session));
 }

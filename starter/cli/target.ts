@@ -1,5 +1,4 @@
 import type { ResourceRef } from '../../workflows/shared/messages.ts';
-import type { LifecycleWatch } from '../watch-definition.ts';
 import { badInput } from './cli-error.ts';
 import { readCurrentNamespace } from './current-namespace.ts';
 
@@ -12,6 +11,13 @@ export interface Target {
   readonly workflowId: string;
 }
 
+/** What a command must know of a lifecycle to find its entities; every watch has it. */
+export interface NamedLifecycle {
+  readonly lifecycle: string;
+  readonly workflowType: string;
+  readonly primary: { readonly kind: string; readonly plural?: string; readonly group?: string };
+}
+
 const LONGEST_NAME = 253;
 const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 
@@ -19,17 +25,17 @@ const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 export async function resolveTarget(
   words: readonly string[],
   namespace: string | undefined,
-  watches: readonly LifecycleWatch[],
+  lifecycles: readonly NamedLifecycle[],
 ): Promise<Target> {
   const told = namespace !== undefined || partsOf(words).length !== 2;
-  return parseTarget(words, told ? namespace : await readCurrentNamespace(), watches);
+  return parseTarget(words, told ? namespace : await readCurrentNamespace(), lifecycles);
 }
 
 /** Reads `<lifecycle>/<namespace>/<name>`, `<kind>/<name>` or `<kind> <name>`, the last two with `-n`. */
 export function parseTarget(
   words: readonly string[],
   namespace: string | undefined,
-  watches: readonly LifecycleWatch[],
+  lifecycles: readonly NamedLifecycle[],
 ): Target {
   const parts = partsOf(words);
   const [first = '', second, third] = parts;
@@ -39,42 +45,38 @@ export function parseTarget(
         `${words.join(' ')} is in namespace ${second}, and -n says ${namespace}`,
         'Give it once.',
       );
-    return targetOf(findWatch(first, watches), { namespace: second, name: third });
+    return targetOf(findLifecycle(first, lifecycles), { namespace: second, name: third });
   }
   if (parts.length !== 2 || second === undefined)
     throw badInput(
       `"${words.join(' ')}" does not name a resource`,
       'Write valkey-cluster/default/cache, or valkeycluster cache -n default. "keelson list" shows what there is.',
     );
-  return targetOf(findWatch(first, watches), { namespace: namespace ?? 'default', name: second });
+  return targetOf(findLifecycle(first, lifecycles), { namespace: namespace ?? 'default', name: second });
 }
 
 const partsOf = (words: readonly string[]): readonly string[] =>
   words.length === 1 ? (words[0] ?? '').split('/') : words;
 
 /** The lifecycle that a word means: its name, or its resource's kind or plural, in any case. */
-export function findWatch(word: string, watches: readonly LifecycleWatch[]): LifecycleWatch {
+export function findLifecycle<T extends NamedLifecycle>(word: string, lifecycles: readonly T[]): T {
   const wanted = word.toLowerCase();
-  const found = watches.find(({ lifecycle, primary }) =>
-    [lifecycle, primary.kind.toLowerCase(), primary.plural, `${primary.plural}.${primary.group}`].includes(
-      wanted,
-    ),
-  );
+  const found = lifecycles.find((each) => wordsFor(each).includes(wanted));
   if (found !== undefined) return found;
-  const known = watches.map(({ lifecycle, primary }) => `${lifecycle} (${primary.kind})`).join(', ');
+  const known = lifecycles.map(({ lifecycle, primary }) => `${lifecycle} (${primary.kind})`).join(', ');
   throw badInput(`there is no lifecycle or kind "${word}"`, `There is ${known}.`);
 }
 
+function wordsFor({ lifecycle, primary: { kind, plural, group } }: NamedLifecycle): readonly string[] {
+  const names = [lifecycle, kind.toLowerCase()];
+  return plural === undefined ? names : [...names, plural, `${plural}.${group}`];
+}
+
 /** The target of a lifecycle and a reference, refused when the names could not be names. */
-export function targetOf(watch: LifecycleWatch, ref: ResourceRef): Target {
+export function targetOf({ lifecycle, workflowType, primary }: NamedLifecycle, ref: ResourceRef): Target {
   for (const name of [ref.namespace, ref.name])
     if (!NAME.test(name) || name.length > LONGEST_NAME)
       throw badInput(`"${name}" cannot be the name of anything in Kubernetes`);
-  return {
-    lifecycle: watch.lifecycle,
-    workflowType: watch.workflowType,
-    kind: watch.primary.kind,
-    ref,
-    workflowId: `${watch.lifecycle}/${ref.namespace}/${ref.name}`,
-  };
+  const workflowId = `${lifecycle}/${ref.namespace}/${ref.name}`;
+  return { lifecycle, workflowType, kind: primary.kind, ref, workflowId };
 }

@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import type { EntityStatus } from '../../../workflows/shared/messages.ts';
-import { loadWatches } from '../../load-watches.ts';
 import { grpcCodeOf } from '../../temporal-errors.ts';
 import { readEntities } from '../entity-list.ts';
 import type { EntityRow } from '../entity-list.ts';
@@ -8,9 +7,10 @@ import { withTimeout } from '../live-command.ts';
 import { examples, outputOption, print, printJson, say, table } from '../output.ts';
 import type { OutputFormat } from '../output.ts';
 import { renderDuration } from '../render/times.ts';
-import { findWatch } from '../target.ts';
+import { findLifecycle } from '../target.ts';
 import { withTemporal } from '../temporal-session.ts';
 import type { TemporalSession } from '../temporal-session.ts';
+import { loadLifecycles } from '../lifecycles.ts';
 
 interface ListOptions {
   readonly output: OutputFormat;
@@ -43,7 +43,9 @@ export function command(): Command {
 
 async function list(options: ListOptions): Promise<void> {
   const lifecycle =
-    options.lifecycle === undefined ? undefined : findWatch(options.lifecycle, await loadWatches()).lifecycle;
+    options.lifecycle === undefined
+      ? undefined
+      : findLifecycle(options.lifecycle, await loadLifecycles()).lifecycle;
   await withTemporal(options.timeout * 1000, async (session) => {
     const rows = await readEntities(session, {
       all: options.all === true,

@@ -10,7 +10,7 @@ import { examples, outputOption, print, printJson, wholeNumber } from '../output
 import type { OutputFormat } from '../output.ts';
 import { renderPlan } from '../render/plan-text.ts';
 import type { RenderablePlan } from '../render/plan-text.ts';
-import { findWatch, resolveTarget, targetOf } from '../target.ts';
+import { findLifecycle, resolveTarget, targetOf } from '../target.ts';
 import type { Target } from '../target.ts';
 
 interface PlanOptions {
@@ -132,5 +132,5 @@ async function readManifest(path: string): Promise<{ resource: unknown; watch: L
   const kind = textOf(first, 'kind');
   if (kind === null) throw badInput(`${path} is no manifest: it has no kind`);
   // Refuses with the list of kinds that there are.
-  return { resource: first, watch: findWatch(kind, watches) };
+  return { resource: first, watch: findLifecycle(kind, watches) };
 }

@@ -15,7 +15,7 @@ import { withKubernetes } from '../kubernetes-session.ts';
 import { liveCommand } from '../live-command.ts';
 import type { LiveOptions } from '../live-command.ts';
 import { examples, print, printJson } from '../output.ts';
-import { findWatch, resolveTarget } from '../target.ts';
+import { findLifecycle, resolveTarget } from '../target.ts';
 import type { Target } from '../target.ts';
 import { withTemporal } from '../temporal-session.ts';
 import type { TemporalSession } from '../temporal-session.ts';
@@ -46,7 +46,7 @@ export function command(): Command {
 async function start(words: string[], options: StartOptions): Promise<void> {
   const watches = await loadWatches();
   const target = await resolveTarget(words, options.namespace, watches);
-  const watch = findWatch(target.lifecycle, watches);
+  const watch = findLifecycle(target.lifecycle, watches);
   const sighting = await withKubernetes((api) => prepareResource(api, watch, target));
   await withTemporal(options.timeout * 1000, async (session) => {
     const started = await deliver(session, target, sighting, options.taskQueue);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { loadLifecycles } from '../../../starter/cli/lifecycles.ts';
 import { selectSimilar } from '../../../starter/cli/similar-names.ts';
 import { parseTarget } from '../../../starter/cli/target.ts';
 import type { LifecycleWatch } from '../../../starter/watch-definition.ts';
@@ -33,6 +34,16 @@ describe('the words that name a resource', () => {
     [['lamp-row/shop/hall'], 'home', 'is in namespace shop, and -n says home'],
   ])('%j in namespace %s are refused: %s', (words, namespace, message) => {
     expect(() => parseTarget(words, namespace, [lamps])).toThrow(message);
+  });
+});
+
+describe('every lifecycle', () => {
+  it.each([
+    ['valkey-cluster/default/cache', 'valkeyCluster'],
+    ['spot-agent/cl-1/ag-2', 'spotAgent'],
+  ])('has entities that a command can name: %s', async (word, workflowType) => {
+    const target = parseTarget([word], undefined, await loadLifecycles());
+    expect(target).toMatchObject({ workflowId: word, workflowType });
   });
 });
 
