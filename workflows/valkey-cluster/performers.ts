@@ -107,7 +107,9 @@ export const performersOf = (
         .map(({ name, uid }) => objectOf(cluster.namespace, kind, name, uid));
     // The StatefulSet first: pods that it no longer wants, it does not bring back.
     await run.port.wait(summary).deleteKubernetesObjects({ objects: fenced('StatefulSet', shards) });
-    return run.port.wait(`${summary} (pods)`).deleteKubernetesObjects({ objects: fenced('Pod', pods) });
+    const leaving = fenced('Pod', pods);
+    await run.port.wait(`${summary} (pods)`).deleteKubernetesObjects({ objects: leaving });
+    return { pods: leaving.length };
   },
 
   async RestartPod({ pod: name }, summary) {
