@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Mesh } from '../../../workflows/datamesh/domain/mesh.ts';
+import { memberOf, type Mesh } from '../../../workflows/datamesh/domain/mesh.ts';
 import type { NodeCommand } from '../../../workflows/datamesh/domain/node-commands.ts';
 import type { Intent } from '../../../workflows/datamesh/domain/observed.ts';
 import type { PlannedStep } from '../../../workflows/datamesh/domain/steps.ts';
-import { exploreTracks, meshOn } from './defects.ts';
+import { exploreTracks, meshOn, withoutWaves } from './defects.ts';
 import type { Measures } from './measures.ts';
 import type { Track } from './scenario.ts';
 import { trackOf } from './scenes.ts';
@@ -45,6 +45,16 @@ describe('what keeps a change of votes safe is needed', { timeout: 120_000 }, ()
     const found = exploreTracks('vanilla', mesh, [shown], {}, { stopAtSplit: true });
     expect(tellStory(found, found.measures.splitBrain)).toContain('breaks the tie with t1, t2');
     expect(measuresOf('vanilla', mesh, trackOf(mesh, addD))).toMatchObject({ splitBrain: -1, ftt: 1 });
+  });
+
+  test('beside two tie-breakers one is hidden while a voter becomes the third, or both outvote it', () => {
+    const mesh = meshOn('flant', { D: 3, TB: 2 }, 1);
+    const toTb: Intent = { op: 'ChangeMemberType', member: 'd3', from: 'D', to: 'TB' };
+    const steps = withoutWaves(mesh, memberOf(mesh, 'd3'), toTb);
+    const shown = { label: 'both are shown', member: 'd3', steps };
+    const found = exploreTracks('flant', mesh, [shown], {}, { stopAtSplit: true });
+    expect(tellStory(found, found.measures.splitBrain)).toContain('breaks the tie with t1, t2');
+    expect(measuresOf('flant', mesh, trackOf(mesh, toTb))).toMatchObject({ splitBrain: -1, ftt: 1 });
   });
 
   test('ties stay unbroken until the new voter has its copy, or one is broken with fewer than qmr', () => {

@@ -15,7 +15,7 @@ export type Wave =
   | { readonly kind: 'vestibule'; readonly hidden: readonly string[] }
   /** The vote moves with a disk: the disk is detached, and then it is the vestibule. */
   | { readonly kind: 'detached' }
-  /** All peers stop counting the tie-breakers before the arrow and count them again after it. */
+  /** All peers stop counting these tie-breakers before the arrow and count them again after it. */
   | { readonly kind: 'pause'; readonly tiebreakers: readonly string[] };
 
 /** The wave that an arrow of this member needs. */
@@ -30,9 +30,12 @@ export function selectWave(mesh: Mesh, member: string, arrow: Arrow): Wave {
   if (arrow.q !== null) return { kind: 'pause', tiebreakers };
   const hasDisk = (state: MemberState): boolean => STATE_FACTS[state].disk;
   if (hasDisk(arrow.from) || hasDisk(arrow.to)) return { kind: 'detached' };
-  // A tie-breaker that becomes a voter, or the reverse, is on one side of any cut: nothing to bridge.
+  // Two tie-breakers break a tie only together; with a third, the others could without the subject.
+  const spare = tiebreakers.slice(1);
   const other = gains ? arrow.from : arrow.to;
-  return other === 'TB' ? { kind: 'none' } : { kind: 'vestibule', hidden: tiebreakers.slice(1) };
+  if (other !== 'TB') return { kind: 'vestibule', hidden: spare };
+  // A tie-breaker that becomes a voter, or the reverse, is on one side of any cut, and beside one other needed on it.
+  return spare.length === 0 ? { kind: 'none' } : { kind: 'pause', tiebreakers: spare };
 }
 
 /**
