@@ -9,7 +9,7 @@ const SMALL = {
 
 /** Clusters in the four states that a person may find an operation in. */
 export interface Scenes {
-  /** Its creation waits for pods that no node takes. */
+  /** Its creation waits for pods that no node has room for. */
   readonly running: ClusterWorld;
   /** Its creation may not begin before a Secret is there. */
   readonly waiting: ClusterWorld;
@@ -30,7 +30,7 @@ export async function setScenes(stack: StackHandle): Promise<Scenes> {
   ]);
   await forbidStatefulSets(failed);
   await Promise.all([
-    running.applyWithSecret({ ...SMALL, scheduling: { nodeSelector: { disk: 'nvme' } } }),
+    running.applyWithSecret({ ...SMALL, resources: { requests: { cpu: '1000' }, limits: { cpu: '1000' } } }),
     waiting.apply({ ...SMALL, auth: { secretRef: { name: 'carts-password' } } }),
     failed.applyWithSecret(SMALL),
     finished.applyWithSecret(SMALL),
