@@ -1,13 +1,11 @@
 import type { StackHandle } from '../../../deploy/local/testing.ts';
-import { Audit } from '../../valkey/audit.ts';
 import { ClusterWorld } from '../../valkey/cluster-world.ts';
 import { wrongWith } from '../../valkey/server-view.ts';
 import { applyUpgrade, readUpgrade, tagsOf } from '../../valkey/upgrade-world.ts';
-import { entityIsAt } from '../entity-rest.ts';
-import type { FaultOperation, Invariant } from '../operation.ts';
+import type { FaultOperation } from '../operation.ts';
 import { oneEntityRuns, ownerOfAll } from './valkey-invariants.ts';
+import { SMALL, unsettled, Writers } from './writers.ts';
 
-const SMALL = { persistence: { size: '64Mi', retention: 'Delete' } } as const;
 const NAME = 'upgrade';
 const FROM = '9.0.0';
 
@@ -23,16 +21,7 @@ interface Case {
 const upgradeUnderAudit =
   (name: string, { target, spec, phase, tag }: Case) =>
   (stack: StackHandle): FaultOperation<ClusterWorld> => {
-    const audits = new Map<ClusterWorld, Audit>();
-    const nothingIsLost: Invariant<ClusterWorld> = {
-      says: 'every acknowledged write is there, and no counter went back',
-      async broken(world) {
-        const report = await audits.get(world)?.stop();
-        if (report === undefined) return 'nobody wrote';
-        const bad = [...report.lost, ...report.wentBack];
-        return bad.length === 0 ? null : `${bad.length} of ${report.writes}: ${bad.slice(0, 3).join(', ')}`;
-      },
-    };
+    const writers = new Writers();
     return {
       name,
       alone: [],
@@ -42,18 +31,14 @@ const upgradeUnderAudit =
         await world.awaitPhase('Running');
       },
       async start(world) {
-        audits.set(world, await Audit.start(world));
+        await writers.begin(world);
         await applyUpgrade(world, NAME, target, spec);
       },
       async unfinished(world) {
         const upgrade = await readUpgrade(world, NAME);
         if (upgrade?.status?.phase !== phase)
           return `the upgrade is ${upgrade?.status?.phase ?? 'new'}: ${upgrade?.status?.message ?? ''}`;
-        const seen = await world.read();
-        const { phase: of, observedGeneration } = seen?.status ?? {};
-        return of === 'Running' && observedGeneration === seen?.metadata.generation
-          ? entityIsAt(await world.temporal(), world.entityId)
-          : `the cluster is ${of ?? 'without a phase'}`;
+        return unsettled(world);
       },
       invariants: [
         { says: 'the cluster is whole', broken: (world) => wrongWith(world, 3, 1) },
@@ -66,12 +51,9 @@ const upgradeUnderAudit =
         },
         ownerOfAll,
         oneEntityRuns,
-        nothingIsLost,
+        writers.nothingIsLost,
       ],
-      async end(world) {
-        await audits.get(world)?.stop();
-        await world.remove();
-      },
+      end: (world) => writers.end(world),
     };
   };
 

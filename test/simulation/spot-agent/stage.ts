@@ -1,7 +1,6 @@
 import type { IncomingNotice } from '../../../activities/mysql/contract.ts';
 import type { EntityInput } from '../../../workflows/shared/entity.ts';
-import { runOperation, type Operation, type OperationInput } from '../../../workflows/shared/operation.ts';
-import type { EntityPort, OperationPort, Port } from '../../../workflows/shared/port.ts';
+import type { EntityPort, Port } from '../../../workflows/shared/port.ts';
 import { runAgent } from '../../../workflows/spot-agent/agent-run.ts';
 import { KIND, spotAgentId, type SpotTypes } from '../../../workflows/spot-agent/contract.ts';
 import { spotLifecycle } from '../../../workflows/spot-agent/lifecycle.ts';
@@ -13,6 +12,7 @@ import { sweepAgent } from '../../../workflows/spot-agent/operations/sweep.ts';
 import type { ActivityImplementation } from '../engine/attempts.ts';
 import { Engine, type EngineOptions } from '../engine/engine.ts';
 import type { WorkflowCode } from '../engine/execution.ts';
+import { operationCode } from '../workflow-code.ts';
 import { createSimulatedActivities } from './activities.ts';
 import { REF, SpotSimulation } from './world.ts';
 
@@ -20,15 +20,7 @@ const ID = spotAgentId(REF);
 const HOUR_MS = 3_600_000;
 const NOTICE_MS = 120_000;
 
-const operation =
-  (one: Operation<SpotTypes>): WorkflowCode =>
-  (port, input) =>
-    runOperation(
-      port as unknown as OperationPort<SpotTypes['activities']>,
-      spotLifecycle,
-      one,
-      input as unknown as OperationInput<SpotTypes>,
-    );
+const operation = operationCode<SpotTypes>(() => spotLifecycle);
 
 const WORKFLOWS: Readonly<Record<string, WorkflowCode>> = {
   spotAgent: (port, input) =>

@@ -1,7 +1,5 @@
-import { runEntity, type EntityInput } from '../../../workflows/shared/entity.ts';
 import type { Hint } from '../../../workflows/shared/messages.ts';
-import { runOperation, type Operation, type OperationInput } from '../../../workflows/shared/operation.ts';
-import type { EntityPort, OperationPort } from '../../../workflows/shared/port.ts';
+import type { OperationPort } from '../../../workflows/shared/port.ts';
 import { valkeyClusterId, type ValkeyTypes } from '../../../workflows/valkey-cluster/contract.ts';
 import { countSlots } from '../../../workflows/valkey-cluster/domain/slots.ts';
 import { valkeyLifecycle } from '../../../workflows/valkey-cluster/lifecycle.ts';
@@ -20,6 +18,7 @@ import { runShard } from '../../../workflows/valkey-upgrade/operations/upgrade-s
 import type { ActivityImplementation } from '../engine/attempts.ts';
 import { Engine, type EngineOptions } from '../engine/engine.ts';
 import type { WorkflowCode } from '../engine/execution.ts';
+import { entityCode, operationCode } from '../workflow-code.ts';
 import { createSimulatedActivities } from './activities.ts';
 import { REF, ValkeyWorld } from './world.ts';
 
@@ -28,35 +27,11 @@ export const ID = valkeyClusterId(REF);
 /** As long as anything may take. */
 export const HOUR_MS = 3_600_000;
 
-const operation =
-  (one: Operation<ValkeyTypes>): WorkflowCode =>
-  (port, input) =>
-    runOperation(
-      port as unknown as OperationPort<ValkeyTypes['activities']>,
-      valkeyLifecycle,
-      one,
-      input as unknown as OperationInput<ValkeyTypes>,
-    );
-
-const serves =
-  (one: Operation<ValkeyTypes>): WorkflowCode =>
-  (port, input) => {
-    const given = input as unknown as OperationInput<ValkeyTypes>;
-    return runOperation(
-      port as unknown as OperationPort<ValkeyTypes['activities']>,
-      serving(given),
-      one,
-      given,
-    );
-  };
+const operation = operationCode<ValkeyTypes>(() => valkeyLifecycle);
+const serves = operationCode<ValkeyTypes>(serving);
 
 const WORKFLOWS: Readonly<Record<string, WorkflowCode>> = {
-  valkeyCluster: (port, input) =>
-    runEntity(
-      port as unknown as EntityPort<ValkeyTypes['activities']>,
-      valkeyLifecycle,
-      input as unknown as EntityInput,
-    ),
+  valkeyCluster: entityCode(valkeyLifecycle),
   createValkeyCluster: operation(create),
   healValkeyCluster: operation(heal),
   restartValkeyCluster: operation(restart),
