@@ -7,6 +7,7 @@ import { buildSharedObjects, buildShardSet } from '../../../workflows/valkey-clu
 import type { ValkeyNode, ValkeyObservation } from '../../../workflows/valkey-cluster/domain/observation.ts';
 import { countSlots } from '../../../workflows/valkey-cluster/domain/slots.ts';
 import { podsOfShards } from '../../../workflows/valkey-cluster/performers.ts';
+import { until } from '../kubernetes/stage.ts';
 
 /** A world with Kubernetes and Valkey in it, real or not, and the activities on it. */
 export interface WorldStage {
@@ -118,6 +119,8 @@ export function worldSuite(open: () => Promise<WorldStage>): void {
         });
       for (const [shard, range] of shares.entries()) await assign(shard, range);
       expect(await assign(0, [0, 5460])).toEqual({ assigned: 5461 });
+      // A node refuses what it knows to be another's, and gossip takes its time to tell it.
+      await until(async () => ((await observe()).health.viewsAgree ? true : null));
       expect(await codeOf(assign(1, [0, 10]))).toBe('ValkeySlotBusy');
     });
 
