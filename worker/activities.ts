@@ -11,7 +11,9 @@ import type { PromotionMeasures } from '../activities/mysql/promote.ts';
 import type { ValkeyNaming } from '../activities/valkey/access.ts';
 import { createValkeyActivities } from '../activities/valkey/activities.ts';
 import { createValkeyConnect } from '../activities/valkey/client.ts';
+import { hashesOf } from '../workflows/valkey-cluster/domain/manifests.ts';
 import * as valkey from '../workflows/valkey-cluster/domain/names.ts';
+import { holdVersion } from '../workflows/valkey-upgrade/domain/judgement.ts';
 import { UPGRADE_KIND } from '../workflows/valkey-upgrade/domain/resource.ts';
 import { FOR_TAG_ANNOTATION } from '../workflows/valkey-upgrade/domain/wish.ts';
 
@@ -27,6 +29,7 @@ export const valkeyNaming: ValkeyNaming = {
   appliedAnnotation: valkey.APPLIED_ANNOTATION,
   port: valkey.CLIENT_PORT,
   issuedTlsSecret: valkey.issuedTlsSecretName,
+  intentOf: (observed) => hashesOf(holdVersion(observed).cluster),
 };
 
 /** All activities of all systems, and how to let go of what they hold. */

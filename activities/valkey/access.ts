@@ -1,5 +1,6 @@
 import type { ConnectionOptions } from 'node:tls';
 import { failure } from '../../workflows/shared/failures.ts';
+import type { ValkeyIntent, ValkeyObservation } from '../../workflows/valkey-cluster/domain/observation.ts';
 import type { KubernetesClient } from '../kubernetes/client.ts';
 import type { Pod, Secret } from '../kubernetes/objects.ts';
 import type { Connect, Credentials, ValkeyConnection } from './client.ts';
@@ -21,6 +22,8 @@ export interface ValkeyNaming {
   readonly port: number;
   /** The Secret that cert-manager fills for a cluster. */
   issuedTlsSecret(cluster: string): string;
+  /** The hashes that the objects of what was observed should carry. */
+  intentOf(observed: ValkeyObservation): ValkeyIntent;
 }
 
 /** What the activities are made from. */

@@ -62,7 +62,7 @@ export function createObserve(
     );
     seen.sort(byName);
     const answers = missing.length > 0 && seen.length === 0 ? [] : await askAll(clients, cluster, seen);
-    return {
+    const observed = {
       cluster,
       shards: sets.items
         .filter((set) => isOwned(set, cluster))
@@ -74,6 +74,7 @@ export function createObserve(
       upgrades,
       ...(places === undefined ? {} : { places }),
     };
+    return { ...observed, intended: naming.intentOf(observed) };
   };
 }
 

@@ -5,13 +5,12 @@ import { buildConditions } from './domain/conditions.ts';
 import { GUARDS } from './domain/guards.ts';
 import { describeLoss } from './domain/loss.ts';
 import { CLOSES_SLOTS } from './domain/open-slots.ts';
-import { appliedHash } from './domain/manifests.ts';
+import { hashesOf } from './domain/manifests.ts';
 import type { ValkeyObservation } from './domain/observation.ts';
 import { REBALANCE_ANNOTATION } from './domain/names.ts';
 import { refusePhaseEvent, phaseFacts } from './domain/phase-guards.ts';
 import { PHASE_TABLE, type Event, type Phase } from './domain/phases.ts';
 import { planValkeyCluster } from './domain/plan.ts';
-import { templateHash } from './domain/pod-template.ts';
 import { describeHelp } from './domain/rescue.ts';
 import { countSlots, missingRanges, SLOT_COUNT } from './domain/slots.ts';
 import { buildStatus } from './domain/status.ts';
@@ -107,9 +106,7 @@ function planObserved(observed: ValkeyObservation, { carriedOut, knows }: Rememb
       replicasPerMaster: cluster.spec.replicasPerMaster,
       deleting: cluster.deleting,
       // What an upgrade left with different versions is not restarted for that.
-      ...(versionsDiffer(observed)
-        ? {}
-        : { templateHash: templateHash(cluster), appliedHash: appliedHash(cluster) }),
+      ...(versionsDiffer(observed) ? {} : (observed.intended ?? hashesOf(cluster))),
     },
     {
       formed: carriedOut !== null || servesAllSlots(observed),

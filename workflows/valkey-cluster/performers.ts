@@ -7,7 +7,7 @@ import type { ValkeyTypes } from './contract.ts';
 import { buildAccess, serversOf } from './domain/access.ts';
 import type { ValkeyPlan } from './domain/commands.ts';
 import { waitingPod } from './domain/conditions.ts';
-import { appliedHash, buildShardSet, buildSharedObjects, type ValkeyManifest } from './domain/manifests.ts';
+import { buildShardSet, buildSharedObjects, hashesOf, type ValkeyManifest } from './domain/manifests.ts';
 import { API_VERSION, CLUSTER_LABEL, KIND, SHARD_LABEL } from './domain/names.ts';
 import type { ValkeyNode, ValkeyObservation, ValkeyPod } from './domain/observation.ts';
 import { refusePhaseEvent, phaseFacts } from './domain/phase-guards.ts';
@@ -126,10 +126,10 @@ const SETS_SETTINGS = 'valkey-sets-settings';
 
 /** Before its StatefulSet says that the shard follows the spec, its running servers do, as far as they can without a restart. */
 async function configureShard(run: ValkeyRun, shard: number, summary: string): Promise<void> {
-  const { cluster, shards, pods } = run.observed;
+  const { cluster, shards, pods, intended = hashesOf(cluster) } = run.observed;
   const set = shards.find((one) => one.shard === shard);
   const servers = serversOf(pods.filter((pod) => pod.shard === shard && pod.ready));
-  if (set === undefined || set.appliedHash === appliedHash(cluster) || servers.length === 0) return;
+  if (set === undefined || set.appliedHash === intended.appliedHash || servers.length === 0) return;
   if (!run.port.knows(SETS_SETTINGS)) return;
   const settings = liveSettings(cluster.spec);
   await run.port.act(summary).configureValkeyServers({ access: buildAccess(cluster), servers, settings });

@@ -1,7 +1,7 @@
 import { hashJson, type Json } from '../../shared/plan.ts';
 import * as names from './names.ts';
-import type { ValkeyClusterResource } from './observation.ts';
-import { buildPodTemplate, commonLabels, tlsSecretName } from './pod-template.ts';
+import type { ValkeyClusterResource, ValkeyIntent } from './observation.ts';
+import { buildPodTemplate, commonLabels, templateHash, tlsSecretName } from './pod-template.ts';
 import { buildServerConfig } from './server-config.ts';
 import { SERVER_SCRIPTS } from './server-scripts.ts';
 
@@ -39,11 +39,17 @@ export function buildShardSet(cluster: ValkeyClusterResource, shard: number): Va
 }
 
 /** Differs whenever any object of the cluster would be written otherwise; how many shards and pods there are is seen anyway. */
-export const appliedHash = (cluster: ValkeyClusterResource): string =>
+const appliedHash = (cluster: ValkeyClusterResource): string =>
   hashJson([
     ...buildSharedObjects(cluster),
     { ...buildBareSet(cluster, 0), spec: { ...Object(buildBareSet(cluster, 0)['spec']), replicas: 0 } },
   ]).slice('sha256:'.length, 'sha256:'.length + 16);
+
+/** What the objects of a cluster should carry, as this version builds them. */
+export const hashesOf = (cluster: ValkeyClusterResource): ValkeyIntent => ({
+  templateHash: templateHash(cluster),
+  appliedHash: appliedHash(cluster),
+});
 
 function buildBareSet(cluster: ValkeyClusterResource, shard: number): ValkeyManifest {
   const { persistence, replicasPerMaster } = cluster.spec;

@@ -113,6 +113,14 @@ export interface ValkeyObservation {
   readonly owned: Readonly<Record<string, string>>;
   /** The upgrades that name this cluster, oldest first, when they were looked for. */
   readonly upgrades?: readonly ValkeyUpgradeResource[];
+  /** The hashes that its objects should carry; seen, not computed: a later version that builds other objects must read a history as it was. */
+  readonly intended?: ValkeyIntent;
+}
+
+/** The hashes of what a cluster's pods and objects should be. */
+export interface ValkeyIntent {
+  readonly templateHash: string;
+  readonly appliedHash: string;
 }
 
 /** The resource itself, its defaults filled in by the API server. */
