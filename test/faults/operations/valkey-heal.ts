@@ -1,43 +1,52 @@
 import type { StackHandle } from '../../../deploy/local/testing.ts';
 import { ClusterWorld } from '../../valkey/cluster-world.ts';
 import { wrongWith } from '../../valkey/server-view.ts';
-import { entityIsAt } from '../entity-rest.ts';
 import type { FaultOperation } from '../operation.ts';
 import { oneEntityRuns, ownerOfAll } from './valkey-invariants.ts';
+import { SMALL, unsettled, Writers } from './writers.ts';
 
-const VICTIM = 'cache-0-0';
+/** The replica whose data is gone for good. */
+const EMPTIED = 'cache-0-1';
+const WRITES_BEFORE = 200;
 
-/** From a pod that is lost without a word to a cluster that is whole again. */
+/**
+ * From all pods lost at once, one of them with its data, to a cluster that is whole again: nodes are introduced at new
+ * addresses, a new one is attached, and the one that it replaces is forgotten. What a replica had confirmed is there.
+ */
 export const valkeyHeal = (stack: StackHandle): FaultOperation<ClusterWorld> => {
-  const lost = new Map<ClusterWorld, string>();
-  const uidOf = async (world: ClusterWorld): Promise<string> =>
-    (await world.list('pods')).find((pod) => pod.metadata.name === VICTIM)?.metadata.uid ?? '';
+  const writers = new Writers({ confirmedBy: 1 });
+  const lost = new Map<ClusterWorld, ReadonlySet<string>>();
   return {
     name: 'valkey-heal',
     alone: [],
     begin: () => ClusterWorld.create(stack),
     async prepare(world) {
-      await world.applyWithSecret({ masters: 3, replicasPerMaster: 1 });
+      await world.applyWithSecret({ ...SMALL, masters: 3, replicasPerMaster: 1 });
       await world.awaitPhase('Running');
     },
     async start(world) {
-      lost.set(world, await uidOf(world));
-      const path = `/api/v1/namespaces/${world.namespace}/pods/${VICTIM}`;
-      await world.api.send('DELETE', path, { gracePeriodSeconds: 0 });
+      await writers.begin(world, WRITES_BEFORE);
+      const pods = await world.list('pods');
+      lost.set(world, new Set(pods.map((pod) => pod.metadata.uid ?? '')));
+      const core = `/api/v1/namespaces/${world.namespace}`;
+      await world.api.send('DELETE', `${core}/persistentvolumeclaims/data-${EMPTIED}`);
+      const now = { gracePeriodSeconds: 0 };
+      const names = pods.map((pod) => pod.metadata.name);
+      await Promise.all(names.map((name) => world.api.send('DELETE', `${core}/pods/${name}`, now)));
     },
     async unfinished(world) {
-      const uid = await uidOf(world);
-      if (uid === '' || uid === lost.get(world)) return 'the pod is not back';
-      const { phase, message } = (await world.read())?.status ?? {};
-      if (phase !== 'Running') return `phase ${phase ?? 'none'}: ${message ?? ''}`;
-      const rest = await entityIsAt(await world.temporal(), world.entityId);
-      return rest ?? wrongWith(world, 3, 1).catch(String);
+      const pods = await world.list('pods');
+      const still = pods.filter((pod) => lost.get(world)?.has(pod.metadata.uid ?? ''));
+      if (pods.length < 6 || still.length > 0)
+        return `${pods.length} pods, ${still.length} of them lost ones`;
+      return (await unsettled(world)) ?? wrongWith(world, 3, 1).catch(String);
     },
     invariants: [
       { says: 'the cluster is whole', broken: (world) => wrongWith(world, 3, 1) },
       ownerOfAll,
       oneEntityRuns,
+      writers.nothingIsLost,
     ],
-    end: (world) => world.remove(),
+    end: (world) => writers.end(world),
   };
 };

@@ -1,4 +1,4 @@
-import { Audit } from '../../valkey/audit.ts';
+import { Audit, type AuditOptions } from '../../valkey/audit.ts';
 import type { ClusterWorld } from '../../valkey/cluster-world.ts';
 import { entityIsAt } from '../entity-rest.ts';
 import type { Invariant } from '../operation.ts';
@@ -6,9 +6,17 @@ import type { Invariant } from '../operation.ts';
 /** Clusters of a campaign are small, and take their volumes along. */
 export const SMALL = { persistence: { size: '64Mi', retention: 'Delete' } } as const;
 
+/** A thousand writes a second are enough to lose one, and leave the machine to what is disturbed. */
+const REST_MS = 5;
+
 /** Writers on the clusters of one campaign, each from the start of its operation to its end. */
 export class Writers {
   readonly #audits = new Map<ClusterWorld, Audit>();
+  readonly #options: AuditOptions;
+
+  constructor(options: AuditOptions = {}) {
+    this.#options = { restMs: REST_MS, ...options };
+  }
 
   readonly nothingIsLost: Invariant<ClusterWorld> = {
     says: 'every acknowledged write is there, and no counter went back',
@@ -20,8 +28,13 @@ export class Writers {
     },
   };
 
-  async begin(world: ClusterWorld): Promise<void> {
-    this.#audits.set(world, await Audit.start(world));
+  /** Starts them, and resolves once so many writes are acknowledged. */
+  async begin(world: ClusterWorld, writes = 0): Promise<void> {
+    const audit = await Audit.start(world, this.#options);
+    this.#audits.set(world, audit);
+    await world.until(async () =>
+      audit.writes >= writes ? { found: true } : { missing: `${writes} writes, not ${audit.writes}` },
+    );
   }
 
   /** Stops them, and takes the cluster away. */
