@@ -9,27 +9,33 @@ import type { ShardState } from '../../workflows/valkey-upgrade/domain/shard-sta
 import type { CustomObject } from '../kubernetes/objects.ts';
 import type { ValkeyClients } from './access.ts';
 
-const PHASES = [
-  'Pending',
-  'PreChecks',
-  'InProgress',
-  'Completed',
-  'Failed',
-  'RollingBack',
-  'RolledBack',
-] as const satisfies readonly UpgradePhase[];
+/**
+ * Every phase and every state by its own name. An activity takes only types from a domain, so they are repeated here; one
+ * that is missing, or that the domain does not have, does not compile.
+ */
+type Names<T extends string> = { readonly [name in T]: name };
 
-const STATES = [
-  'Pending',
-  'UpgradingReplicas',
-  'WaitingForSync',
-  'FailingOver',
-  'WaitingForClusterStable',
-  'UpgradingOldMaster',
-  'Completed',
-  'Failed',
-  'Skipped',
-] as const satisfies readonly ShardState[];
+const PHASES = {
+  Pending: 'Pending',
+  PreChecks: 'PreChecks',
+  InProgress: 'InProgress',
+  Completed: 'Completed',
+  Failed: 'Failed',
+  RollingBack: 'RollingBack',
+  RolledBack: 'RolledBack',
+} as const satisfies Names<UpgradePhase>;
+
+const STATES = {
+  Pending: 'Pending',
+  UpgradingReplicas: 'UpgradingReplicas',
+  WaitingForSync: 'WaitingForSync',
+  FailingOver: 'FailingOver',
+  WaitingForClusterStable: 'WaitingForClusterStable',
+  UpgradingOldMaster: 'UpgradingOldMaster',
+  Completed: 'Completed',
+  Failed: 'Failed',
+  Skipped: 'Skipped',
+} as const satisfies Names<ShardState>;
 
 /** What plans rely on; the API server has filled in the defaults. */
 const spec = z.object({
