@@ -57,6 +57,11 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: 'stop a running operation, and undo what can be undone',
     load: () => import('./commands/cancel.ts'),
   },
+  {
+    name: 'skip-shard',
+    summary: 'leave a shard out of the running upgrade',
+    load: () => import('./commands/skip-shard.ts'),
+  },
   { name: 'retry', summary: 'try again now what has failed', load: () => import('./commands/retry.ts') },
   {
     name: 'rebalance',

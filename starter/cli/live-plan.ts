@@ -11,10 +11,13 @@ import { withTemporal } from './temporal-session.ts';
 /** How long after the deadline the engine forgets a dry run that nobody picked up. */
 const SPARE_MS = 5_000;
 
+/** What a dry run is asked beside the resource: nothing, another spec, or a wish for it. */
+export type AskedPlan = Readonly<Record<string, unknown>>;
+
 /** Plans from the live cluster by a dry-run workflow of its own id, which writes nothing. */
 export async function planLive(
   target: Target,
-  spec: unknown,
+  asked: AskedPlan,
   { deadlineMs, taskQueue }: { readonly deadlineMs: number; readonly taskQueue?: string },
 ): Promise<RenderablePlan> {
   return withTemporal(deadlineMs, async ({ client }) => {
@@ -23,7 +26,7 @@ export async function planLive(
         client.workflow.execute<(input: object) => Promise<RenderablePlan>>(`${target.workflowType}Plan`, {
           workflowId: `${target.workflowId}/plan/${randomUUID()}`,
           taskQueue: taskQueue ?? TASK_QUEUE,
-          args: [{ ref: target.ref, ...(spec === undefined ? {} : { spec }) }],
+          args: [{ ref: target.ref, ...asked }],
           workflowExecutionTimeout: deadlineMs + SPARE_MS,
           staticSummary: `dry run of ${target.kind} ${target.ref.namespace}/${target.ref.name}`.slice(0, 200),
           typedSearchAttributes: searchAttributesOf(target),

@@ -16,6 +16,7 @@ export type OfflinePlanner = (input: OfflineInput) => RenderablePlan;
 /** The planner of each lifecycle, loaded only when it is used. */
 const PLANNERS: Readonly<Record<string, () => Promise<OfflinePlanner>>> = {
   'valkey-cluster': async () => (await import('./commands/valkey-plan.ts')).planValkeyOffline,
+  'valkey-upgrade': async () => (await import('./commands/upgrade-plan.ts')).planUpgradeOffline,
 };
 
 /** What a lifecycle is given that reads its files and answers by itself. */

@@ -1,6 +1,6 @@
 import { defineUpdate } from '@temporalio/workflow';
 import type { LifecycleTypes } from '../shared/lifecycle.ts';
-import type { StepProgress } from '../shared/messages.ts';
+import type { ResourceRef, StepProgress } from '../shared/messages.ts';
 import type { OperationInput } from '../shared/operation.ts';
 import type { ValkeyTypes } from '../valkey-cluster/contract.ts';
 import type { ValkeyClusterResource } from '../valkey-cluster/domain/observation.ts';
@@ -48,6 +48,15 @@ export interface Agreement {
 /** Whether what was told is an agreement. */
 export const isAgreement = (news: unknown): news is Agreement =>
   typeof news === 'object' && news !== null && 'approvedBy' in news;
+
+/** What a dry run of an upgrade is asked: the plan for the cluster that it names, as if it were created now. */
+export interface UpgradePlanInput {
+  readonly ref: ResourceRef;
+  readonly upgrade: {
+    readonly name: string;
+    readonly spec: Partial<ValkeyUpgradeSpec> & Pick<ValkeyUpgradeSpec, 'clusterRef' | 'targetVersion'>;
+  };
+}
 
 /** Asks a running upgrade to leave a shard out that it has not begun yet. */
 export interface ShardSkip {

@@ -1,7 +1,9 @@
 import { ApplicationFailure, getExternalWorkflowHandle, setHandler } from '@temporalio/workflow';
 import { news } from '../shared/messages.ts';
 import type { EntityPort } from '../shared/port.ts';
+import type { ValkeyStep } from '../valkey-cluster/domain/commands.ts';
 import { skipShard, type ShardSkip } from './contract.ts';
+import { shardOf } from './shard-crew.ts';
 
 /** The port of a cluster's entity that also takes the wish to leave a shard out, and hands it on to the upgrade. */
 export const withSkipShard = <A extends object>(port: EntityPort<A>): EntityPort<A> => ({
@@ -23,7 +25,9 @@ export const withSkipShard = <A extends object>(port: EntityPort<A>): EntityPort
       {
         description: 'Leave a shard out of the running upgrade.',
         validator(input) {
-          const refusal = refuseSkip(input, running());
+          // Plans of a cluster have its steps, typed where they are made.
+          const steps = (handlers.plan()?.steps ?? []) as unknown as readonly ValkeyStep[];
+          const refusal = refuseSkip(input, running(), new Set(steps.map(shardOf)));
           if (refusal !== null) throw ApplicationFailure.nonRetryable(refusal, 'Refused');
         },
       },
@@ -32,9 +36,14 @@ export const withSkipShard = <A extends object>(port: EntityPort<A>): EntityPort
 });
 
 /** People may send anything. */
-function refuseSkip(input: Partial<ShardSkip> | undefined, upgrade: string | null): string | null {
+function refuseSkip(
+  input: Partial<ShardSkip> | undefined,
+  upgrade: string | null,
+  shards: ReadonlySet<number>,
+): string | null {
   const { shard, reason } = input ?? {};
-  if (!Number.isInteger(shard) || typeof reason !== 'string' || reason.trim() === '')
+  if (shard === undefined || !Number.isInteger(shard) || typeof reason !== 'string' || reason.trim() === '')
     return 'say which and why: {"shard": 1, "reason": "…"}';
-  return upgrade === null ? 'no upgrade is running' : null;
+  if (upgrade === null) return 'no upgrade is running';
+  return shards.has(shard) ? null : `the upgrade has nothing to do in shard ${shard}`;
 }

@@ -5,6 +5,7 @@ import type { LifecycleWatch } from '../../watch-definition.ts';
 import { badInput } from '../cli-error.ts';
 import { readCurrentNamespace } from '../current-namespace.ts';
 import { readDocument, readDocuments } from '../input-file.ts';
+import type { AskedPlan } from '../live-plan.ts';
 import { loadAnswerer, loadPlanner } from '../offline-plan.ts';
 import { examples, outputOption, print, printJson, wholeNumber } from '../output.ts';
 import type { OutputFormat } from '../output.ts';
@@ -12,6 +13,8 @@ import { renderPlan } from '../render/plan-text.ts';
 import type { RenderablePlan } from '../render/plan-text.ts';
 import { findLifecycle, resolveTarget, targetOf } from '../target.ts';
 import type { Target } from '../target.ts';
+import { findWishPlan } from '../wish-plan.ts';
+import type { WishPlan } from '../wish-plan.ts';
 
 interface PlanOptions {
   readonly file?: string;
@@ -48,6 +51,7 @@ export function command(): Command {
       examples(
         ['keelson plan -f cluster.yaml', 'what applying it would do to the live cluster'],
         ['keelson plan -f cluster.yaml --observed observed.json', 'the same from files alone'],
+        ['keelson plan -f upgrade.yaml', 'what an upgrade would do to its cluster'],
         ['keelson plan valkey-cluster/default/cache -o json', 'what is still to be done'],
         ['keelson plan --lifecycle datamesh --observed mesh.json --intent add.json', 'explicit intents'],
       ),
@@ -86,16 +90,19 @@ async function planOffline(
 
 async function lifecycleOf(options: PlanOptions): Promise<string> {
   if (options.lifecycle !== undefined) return options.lifecycle;
-  if (options.file !== undefined) return (await readManifest(options.file)).watch.lifecycle;
+  if (options.file !== undefined) {
+    const { watch, wish } = await readManifest(options.file);
+    return wish === null ? watch.lifecycle : wish.lifecycle;
+  }
   throw badInput('it is not said what is to be planned', 'Give a manifest with -f, or --lifecycle.');
 }
 
 async function planLive(words: readonly string[], options: PlanOptions): Promise<RenderablePlan> {
   if (options.intent !== undefined)
     throw badInput('--intent needs --observed', 'A live cluster is planned by its resources.');
-  const { target, spec } = await targetOfLive(words, options);
+  const { target, asked } = await targetOfLive(words, options);
   const live = await import('../live-plan.ts');
-  return live.planLive(target, spec, {
+  return live.planLive(target, asked, {
     deadlineMs: options.timeout * 1000,
     ...(options.taskQueue === undefined ? {} : { taskQueue: options.taskQueue }),
   });
@@ -104,33 +111,50 @@ async function planLive(words: readonly string[], options: PlanOptions): Promise
 async function targetOfLive(
   words: readonly string[],
   options: PlanOptions,
-): Promise<{ target: Target; spec: unknown }> {
+): Promise<{ readonly target: Target; readonly asked: AskedPlan }> {
   if (options.file === undefined) {
     if (words.length === 0)
       throw badInput('it is not said what is to be planned', 'Give a manifest with -f, or a resource.');
-    return { target: await resolveTarget(words, options.namespace, await loadWatches()), spec: undefined };
+    const target = await resolveTarget(words, options.namespace, await loadWatches());
+    return { target, asked: {} };
   }
   if (words.length > 0) throw badInput('a manifest and a resource are given', 'Give one of them.');
-  const { resource, watch } = await readManifest(options.file);
+  const { resource, watch, wish } = await readManifest(options.file);
   const metadata = fieldOf(resource, 'metadata');
   const name = textOf(metadata, 'name');
   if (name === null) throw badInput(`${options.file} has no metadata.name`);
   const namespace = textOf(metadata, 'namespace') ?? options.namespace ?? (await readCurrentNamespace());
-  return { target: targetOf(watch, { namespace, name }), spec: fieldOf(resource, 'spec') };
+  const spec = fieldOf(resource, 'spec');
+  if (wish === null)
+    return { target: targetOf(watch, { namespace, name }), asked: spec === undefined ? {} : { spec } };
+  const { of, asked } = (await wish.load())(resource);
+  const target = targetOf(watch, { namespace, name: of });
+  return { target: { ...target, workflowType: wish.workflowType }, asked };
+}
+
+/** What a manifest is about: the resource of a lifecycle, or a wish for one, such as an upgrade. */
+interface Manifest {
+  readonly resource: unknown;
+  readonly watch: LifecycleWatch;
+  readonly wish: WishPlan | null;
 }
 
 /** The first resource in a manifest that some lifecycle is about. */
-async function readManifest(path: string): Promise<{ resource: unknown; watch: LifecycleWatch }> {
+async function readManifest(path: string): Promise<Manifest> {
   const documents = await readDocuments(path);
   const watches = await loadWatches();
   for (const resource of documents) {
     const kind = textOf(resource, 'kind');
-    const watch = watches.find((one) => one.primary.kind === kind);
-    if (watch !== undefined) return { resource, watch };
+    for (const watch of watches) {
+      if (watch.primary.kind === kind) return { resource, watch, wish: null };
+      const watched = watch.secondaries.some((one) => one.is === 'wish' && one.kind === kind);
+      const wish = watched ? findWishPlan(kind ?? '') : null;
+      if (wish !== null) return { resource, watch, wish };
+    }
   }
   const [first] = documents;
   const kind = textOf(first, 'kind');
   if (kind === null) throw badInput(`${path} is no manifest: it has no kind`);
   // Refuses with the list of kinds that there are.
-  return { resource: first, watch: findLifecycle(kind, watches) };
+  return { resource: first, watch: findLifecycle(kind, watches), wish: null };
 }

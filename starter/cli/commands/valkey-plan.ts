@@ -5,45 +5,15 @@ import type { ValkeyCommand } from '../../../workflows/valkey-cluster/domain/com
 import { GUARDS } from '../../../workflows/valkey-cluster/domain/guards.ts';
 import type { ValkeyNode } from '../../../workflows/valkey-cluster/domain/observation.ts';
 import { planValkeyCluster } from '../../../workflows/valkey-cluster/domain/plan.ts';
-import { SLOT_COUNT } from '../../../workflows/valkey-cluster/domain/slots.ts';
 import { fillSpec } from '../../../workflows/valkey-cluster/domain/spec-defaults.ts';
 import { planUpgrade, type UpgradeWish } from '../../../workflows/valkey-upgrade/domain/plan.ts';
 import { isVersionOf, strategyOf } from '../../../workflows/valkey-upgrade/domain/resource.ts';
 import { specForTag } from '../../../workflows/valkey-upgrade/domain/wish.ts';
 import { badInput } from '../cli-error.ts';
 import type { OfflineInput } from '../offline-plan.ts';
+import { parse, readNodes, whole } from './valkey-nodes.ts';
 
 const LIFECYCLE = 'valkey-cluster';
-
-const whole = (minimum: number, maximum: number, why: string): z.ZodInt =>
-  z.int().min(minimum, why).max(maximum, why);
-
-const slot = whole(0, SLOT_COUNT - 1, `a slot is from 0 to ${SLOT_COUNT - 1}`);
-const range = z.tuple([slot, slot]).refine(([first, last]) => first <= last, 'a range is [first, last]');
-
-const node = z.object({
-  id: z.string().min(1),
-  pod: z.string().default(''),
-  shard: z.int().min(0, 'shards are numbered from 0'),
-  role: z.enum(['master', 'replica']),
-  masterId: z.string().nullish(),
-  slots: z.array(range).default([]),
-  zone: z.string().default(''),
-  ready: z.boolean().default(true),
-  usedMemory: z.number().min(0).optional(),
-  maxMemory: z.number().min(0).optional(),
-  keys: z.number().min(0).optional(),
-  version: z.string().optional(),
-  node: z.string().optional(),
-  offset: z.number().optional(),
-  linkUp: z.boolean().optional(),
-});
-
-const observed = z.object({
-  nodes: z.array(node).refine((nodes) => new Set(nodes.map((one) => one.id)).size === nodes.length, {
-    error: 'two nodes have the same id',
-  }),
-});
 
 /** What the API server would refuse is refused here too, with the same limits. */
 const resource = z.object({
@@ -73,7 +43,7 @@ export function planValkeyOffline(input: OfflineInput): PlanEnvelope<ValkeyComma
     throw badInput('it is not said what is wanted', 'Give the ValkeyCluster with -f.');
   }
   const { metadata, spec } = parse(resource, input.resource, 'the ValkeyCluster');
-  const nodes = parse(observed, input.observed, 'what was observed').nodes.map(withoutAbsent);
+  const nodes = readNodes(input.observed);
   const wish = {
     masters: spec.masters,
     replicasPerMaster: spec.replicasPerMaster,
@@ -100,17 +70,3 @@ function wishForTag(
   const strategy = strategyOf({ ...rest, maxUnavailableShards }, replicasPerMaster);
   return { from, to, masters, replicasPerMaster, strategy, maxUnavailableShards };
 }
-
-function parse<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const path = issue?.path.map(String).join('.') ?? '';
-  throw badInput(
-    `${what} cannot be used: ${path === '' ? '' : `${path}: `}${issue?.message ?? 'it is malformed'}`,
-  );
-}
-
-/** Optional facts are absent, not undefined. */
-const withoutAbsent = (one: z.infer<typeof node>): ValkeyNode =>
-  Object.fromEntries(Object.entries(one).filter(([, value]) => value !== undefined)) as unknown as ValkeyNode;

@@ -17,6 +17,7 @@ const ABOUT_RESOURCES = [
   'pause',
   'resume',
   'cancel',
+  'skip-shard',
   'retry',
   'rebalance',
 ] as const;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keelson } from '../../e2e/starter/command-line.ts';
+import { worldOn } from '../../plans/valkey-upgrade/shards-on-versions.ts';
 import type { Ended } from '../../e2e/starter/command-line.ts';
 
 let directory: string;
@@ -14,6 +15,11 @@ beforeAll(() => {
     'cluster.yaml',
     'kind: Service\n---\napiVersion: valkey-operator.smoketurner.com/v1alpha1\nkind: ValkeyCluster\nmetadata: {name: cache}\nspec: {masters: 3}\n',
   );
+  write(
+    'upgrade.yaml',
+    'kind: ValkeyUpgrade\nmetadata: {name: up}\nspec: {clusterRef: {name: cache}, targetVersion: 9.1.2}\n',
+  );
+  write('nodes.json', JSON.stringify({ nodes: worldOn('9.0.0', 1).nodes }));
   write('teapot.yaml', 'kind: Teapot\nmetadata: {name: a}\n');
   write('broken.yaml', 'kind: [unclosed\n');
   write('empty.json', '{"nodes": []}');
@@ -44,6 +50,12 @@ describe('keelson plan, offline', () => {
     expect(text.out).toMatch(/^valkey-cluster default\/cache: create, \d+ steps\n/);
   });
 
+  it('plans an upgrade for the cluster that it names', async () => {
+    const ended = await plan('-f', 'upgrade.yaml', '--observed', 'nodes.json');
+    expect(ended).toMatchObject({ code: 0, err: '' });
+    expect(ended.out).toMatch(/^valkey-cluster default\/cache: upgrade, \d+ steps\n/);
+  });
+
   it.each([
     [
       'a kind that nobody knows',
@@ -61,7 +73,7 @@ describe('keelson plan, offline', () => {
     [
       'an unknown lifecycle',
       ['--lifecycle', 'teapot', '--observed', 'empty.json'],
-      'There is one for valkey-cluster, datamesh',
+      'There is one for valkey-cluster, valkey-upgrade, datamesh',
     ],
     ['facts that are not facts', ['--lifecycle', 'datamesh', '--observed', 'mesh.json'], 'mesh.json'],
     [

@@ -55,6 +55,14 @@ export class WorldUpgrades {
     return { kind: 'ValkeyUpgrade', uid, generation: 1 };
   }
 
+  /** Nothing holds an upgrade back: it is gone at once, whatever it is at. */
+  delete(name: string): void {
+    this.all.splice(
+      this.all.findIndex(({ resource }) => resource.name === name),
+      1,
+    );
+  }
+
   list(): readonly ValkeyUpgradeResource[] {
     return this.all.map(({ resource, status }) => ({ ...resource, status }));
   }

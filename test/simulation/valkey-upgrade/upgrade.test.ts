@@ -207,6 +207,35 @@ describe('an upgrade', () => {
     expect(world.resource?.spec.image.tag).toBe('9.1.2');
   });
 
+  it('brings the shard that it is at to its end when it is deleted, and the cluster says what it left', async () => {
+    const { world, upgrade, until, ends, settles } = await running();
+    const deleted = upgrade('to-9.1.2', '9.1.2');
+    await until('the second shard is begun', () => (deleted.shardStates.get(1)?.length ?? 0) > 1);
+    world.upgrades.delete('to-9.1.2');
+    await until('the cluster says so', () =>
+      (world.resource?.conditions ?? []).some(({ reason }) => reason === 'VersionsDiffer'),
+    );
+    await settles('Running');
+    const tagsOf = (shard: number) => [
+      ...new Set(world.pods.filter((pod) => pod.shard === shard).map((pod) => pod.image.split(':')[1])),
+    ];
+    expect([0, 1, 2].map(tagsOf)).toEqual([['9.1.2'], ['9.1.2'], ['9.0.0']]);
+    expect(world.pods).toHaveLength(6);
+    expect(world.resource?.spec.image.tag).toBe('9.0.0');
+    await ends(upgrade('rest', '9.1.2'), 'Completed');
+    expect(imagesOf(world)).toEqual(['valkey/valkey:9.1.2']);
+  });
+
+  it('is complete when it is deleted in its last shard', async () => {
+    const { world, upgrade, until, settles } = await running();
+    const deleted = upgrade('to-9.1.2', '9.1.2');
+    await until('the last shard is begun', () => (deleted.shardStates.get(2)?.length ?? 0) > 1);
+    world.upgrades.delete('to-9.1.2');
+    await until('the spec says the version', () => world.resource?.spec.image.tag === '9.1.2');
+    await settles('Running');
+    expect(imagesOf(world)).toEqual(['valkey/valkey:9.1.2']);
+  });
+
   it('ends when its cluster is deleted', async () => {
     const { world, hint, upgrade, until } = await running();
     const left = upgrade('broken', '9.9.9');

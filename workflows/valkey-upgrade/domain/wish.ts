@@ -1,9 +1,16 @@
 import type { ValkeyPlan } from '../../valkey-cluster/domain/commands.ts';
 import { API_GROUP } from '../../valkey-cluster/domain/names.ts';
 import type { ValkeyObservation } from '../../valkey-cluster/domain/observation.ts';
-import { failedAttempt, fromTagOf, isUnderWay, judgeUpgrades, phaseOf } from './judgement.ts';
+import { failedAttempt, fromTagOf, holdVersion, isUnderWay, judgeUpgrades, phaseOf } from './judgement.ts';
+import { isOver } from './phases.ts';
 import { planRollback, planUpgrade, type UpgradeWish } from './plan.ts';
-import { DEFAULT_UPGRADE, strategyOf, tagFor, type ValkeyUpgradeSpec } from './resource.ts';
+import {
+  DEFAULT_UPGRADE,
+  strategyOf,
+  tagFor,
+  type ValkeyUpgradeResource,
+  type ValkeyUpgradeSpec,
+} from './resource.ts';
 
 /** The spec of the upgrade that a changed tag of the cluster stands for. */
 export const specForTag = (cluster: string, tag: string): ValkeyUpgradeSpec => ({
@@ -37,6 +44,34 @@ export function wishOf(
     strategy: strategyOf(spec, cluster.replicasPerMaster),
     maxUnavailableShards: spec.maxUnavailableShards,
   };
+}
+
+/** The cluster as it would be found right after an upgrade was created; in words why that would be refused, if so. */
+export function withUpgrade(
+  observed: ValkeyObservation,
+  name: string,
+  spec: Partial<ValkeyUpgradeSpec> & Pick<ValkeyUpgradeSpec, 'clusterRef' | 'targetVersion'>,
+): { readonly observed: ValkeyObservation } | { readonly refused: string } {
+  const { namespace } = observed.cluster;
+  const known = observed.upgrades?.find((one) => one.name === name);
+  const wished: ValkeyUpgradeResource = {
+    namespace,
+    name,
+    uid: known?.uid ?? '',
+    generation: known?.generation ?? 1,
+    // Later than all others, so that it is judged after them.
+    createdAt: known?.createdAt ?? '9999-12-31T23:59:59Z',
+    deleting: false,
+    spec: { ...DEFAULT_UPGRADE, ...spec },
+    status: known?.status ?? null,
+  };
+  const others = (observed.upgrades ?? []).filter((one) => one.name !== name);
+  const asked = holdVersion({ ...observed, upgrades: [...others, wished] });
+  const refused = judgeUpgrades(asked).refused.find(({ upgrade }) => upgrade === wished);
+  if (refused !== undefined) return { refused: refused.message };
+  return isOver(phaseOf(wished))
+    ? { refused: `the upgrade ${name} is ${phaseOf(wished)} already: give another one another name` }
+    : { observed: asked };
 }
 
 /** The plan of a cluster with its upgrades: whatever else is wanted comes first, unless an upgrade is under way. */
