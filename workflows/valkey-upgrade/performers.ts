@@ -22,10 +22,19 @@ import { within, type ShardRun } from './limits.ts';
 /** A manual failover is given up by Valkey after 5 s; it is asked for again until this time is over. */
 const HANDOVER_SECONDS = 60;
 const MANAGER = 'keelson';
+/** By which Kubernetes names the pod of a StatefulSet. */
+const POD_LABEL = 'statefulset.kubernetes.io/pod-name';
 
 type Kinds = Exclude<
   ValkeyCommand['kind'],
-  'AssignSlots' | 'MigrateSlots' | 'ForgetNode' | 'RemoveShard' | 'VerifyHealth'
+  | 'AssignSlots'
+  | 'MigrateSlots'
+  | 'ForgetNode'
+  | 'RemoveShard'
+  | 'VerifyHealth'
+  | 'AddPassword'
+  | 'DropPassword'
+  | 'ApplyAcl'
 >;
 
 /** What a handover tells of itself. */
@@ -35,16 +44,23 @@ export interface HandedOver {
   readonly gapMs: number;
 }
 
+/** Who writes down what is worth telling of a shard. */
+export interface ShardScribe {
+  handedOver(of: HandedOver): void;
+  /** For how long its pods have been waited for, or were. */
+  awaitsPods(sinceMs: number, elapsedMs: number): void;
+}
+
 /** How the steps of one shard become activities. Each looks at the world first: what it finds done is left alone. */
 export const shardPerformersOf = (
   run: ShardRun,
   order: ShardOrder,
-  handedOver: (of: HandedOver) => void,
+  scribe: ShardScribe,
 ): Performers<ShardTypes, Kinds> => ({
   CreateShard: ({ pods }, summary) => applySet(run, order, pods, summary),
 
   async AwaitPods({ pods }, summary) {
-    await awaitPods(run, order, pods, summary);
+    await awaitPods(run, order, scribe, pods, summary);
   },
 
   async MeetNode(_, summary) {
@@ -77,7 +93,8 @@ export const shardPerformersOf = (
       ],
     });
     const set = before.shards.find((one) => one.shard === order.shard);
-    await awaitPods(run, order, set?.replicas ?? order.pods, `${summary} (Ready again)`);
+    const count = set?.replicas ?? order.pods;
+    await awaitPods(run, order, scribe, count, `${summary} (Ready again)`, name);
     await meet(run, order, `${summary} (known again)`);
     const known = await run.observe();
     const master = masterOf(known, order.shard);
@@ -107,7 +124,7 @@ export const shardPerformersOf = (
       }),
     );
     const why = chosen?.why ?? 'as planned';
-    handedOver({ to: node.pod, why, gapMs });
+    scribe.handedOver({ to: node.pod, why, gapMs });
     return { to: node.pod, why, gapMs, epoch };
   },
 
@@ -181,15 +198,35 @@ export async function applySet(
   });
 }
 
-async function awaitPods(run: ShardRun, order: ShardOrder, count: number, summary: string): Promise<void> {
+/** Waits until the pods of the shard are Ready, but for those that can not be before they are restarted themselves. */
+async function awaitPods(
+  run: ShardRun,
+  order: ShardOrder,
+  scribe: ShardScribe,
+  count: number,
+  summary: string,
+  restarted: string | null = null,
+): Promise<void> {
   const { namespace, name } = order.cluster;
-  const selector = podsOfShards(name, [order.shard]);
+  const broken = run.observed.pods.filter(
+    (pod) =>
+      pod.shard === order.shard &&
+      !pod.ready &&
+      pod.name !== restarted &&
+      tagOf(pod.image ?? '') !== order.tag,
+  );
+  const others =
+    broken.length === 0 ? '' : `,${POD_LABEL} notin (${broken.map((pod) => pod.name).join(',')})`;
+  const selector = `${podsOfShards(name, [order.shard])}${others}`;
+  const sinceMs = run.port.nowMs();
+  scribe.awaitsPods(sinceMs, 0);
   await within(
     run,
     order.limits.podReadyTimeoutSeconds,
-    `that ${count} pods of shard ${order.shard} are Ready`,
-    () => run.port.wait(summary).awaitKubernetesPods({ namespace, selector, count }),
+    `that ${count - broken.length} pods of shard ${order.shard} are Ready`,
+    () => run.port.wait(summary).awaitKubernetesPods({ namespace, selector, count: count - broken.length }),
   );
+  scribe.awaitsPods(sinceMs, run.port.nowMs() - sinceMs);
 }
 
 async function meet(run: ShardRun, order: ShardOrder, summary: string): Promise<void> {

@@ -30,8 +30,9 @@ export function createSimulatedActivities(world: ValkeyWorld): ValkeyTypes['acti
     },
     async awaitKubernetesPods({ selector, count }) {
       const shards = /in \(([\d,]+)\)/.exec(selector)?.[1]?.split(',').map(Number) ?? [];
+      const others = /notin \(([^)]*)\)/.exec(selector)?.[1]?.split(',') ?? [];
       for (;;) {
-        const pods = world.pods.filter((pod) => shards.includes(pod.shard));
+        const pods = world.pods.filter((pod) => shards.includes(pod.shard) && !others.includes(pod.name));
         if (pods.length === count && pods.every((pod) => world.isReady(pod, now()))) return [];
         await currentAttempt().sleep(POLL_MS);
       }

@@ -59,6 +59,11 @@ describe('an upgrade', () => {
     expect(world.resource?.spec.image.tag).toBe('9.1.2');
     expect(world.pods).toHaveLength(6);
     expect(world.resource?.status['observedGeneration']).toBe(world.resource?.generation);
+    expect(done.status?.shardStatuses[0]).toMatchObject({
+      syncStartedAt: expect.stringMatching(/Z$/),
+      podReadyStartedAt: expect.stringMatching(/Z$/),
+      podReadyElapsedSeconds: expect.any(Number),
+    });
   });
 
   it.each([

@@ -26,8 +26,10 @@ export function draftUpgrade(shard: ShardMembers, goal: ShardGoal): readonly Dra
   const heir = selectHeir(shard, goal, pods);
   return [
     ...draftSet(shard, goal, pods),
+    // What does not run would only be waited for in vain, as long as it is made for another version.
+    ...draftReplicas(shard, goal, (member) => !member.ready),
     ...draftJoining(shard, goal, pods),
-    ...draftReplicas(shard, goal),
+    ...draftReplicas(shard, goal, (member) => member.ready),
     ...draftMaster(shard, goal, heir),
     ...draftHandBack(shard, goal, heir),
     ...draftShrinking(shard, goal, pods),
@@ -101,12 +103,17 @@ function draftJoining(shard: ShardMembers, goal: ShardGoal, pods: number): reado
   ];
 }
 
-/** One by one, those first that do not run anyway. */
-function draftReplicas(shard: ShardMembers, goal: ShardGoal): readonly Draft[] {
+/** Some of the replicas, one by one; those that do not run anyway come before the others. */
+function draftReplicas(
+  shard: ShardMembers,
+  goal: ShardGoal,
+  isMeant: (member: Member) => boolean,
+): readonly Draft[] {
   const old = shard.replicas
     .filter((member) => member.tag !== goal.tag)
     .toSorted((a, b) => Number(a.ready) - Number(b.ready) || a.ordinal - b.ordinal);
   return old.flatMap((member, at) => {
+    if (!isMeant(member)) return [];
     const again = restart(
       shard,
       member.pod,

@@ -73,6 +73,8 @@ export function buildUpgradeStatus(record: UpgradeRecord): Readonly<Record<strin
     rollbackPossibleUntil: record.rollbackPossibleUntil,
     syncStartedAt: current?.syncStartedAt ?? null,
     syncElapsedSeconds: current?.syncElapsedSeconds ?? null,
+    podReadyStartedAt: current?.podReadyStartedAt ?? null,
+    podReadyElapsedSeconds: current?.podReadyElapsedSeconds ?? null,
   };
   return {
     phase: record.phase,

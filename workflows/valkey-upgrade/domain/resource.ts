@@ -37,6 +37,9 @@ export interface ShardStatus {
   readonly writeGapMs?: number;
   readonly syncStartedAt?: string;
   readonly syncElapsedSeconds?: number;
+  /** Since when its pods are waited for, or how long they were the last time. */
+  readonly podReadyStartedAt?: string;
+  readonly podReadyElapsedSeconds?: number;
   readonly error?: string;
   /** Why a person wanted it left out. */
   readonly skippedBecause?: string;

@@ -124,9 +124,15 @@ async function goBack(run: ShardRun, order: ShardInput['order'], notes: ShardNot
 
 /** The performers, each telling the upgrade when its step begins and ends. */
 function performersOf(run: ShardRun, order: ShardInput['order'], notes: ShardNotes) {
-  const performers = shardPerformersOf(run, order, ({ to, why, gapMs }) => {
-    const longest = Math.max(notes.status.writeGapMs ?? 0, gapMs);
-    notes.add({ promotedReplica: to, promotedBecause: why, writeGapMs: longest });
+  const performers = shardPerformersOf(run, order, {
+    handedOver({ to, why, gapMs }) {
+      const longest = Math.max(notes.status.writeGapMs ?? 0, gapMs);
+      notes.add({ promotedReplica: to, promotedBecause: why, writeGapMs: longest });
+    },
+    awaitsPods(sinceMs, elapsedMs) {
+      const podReadyElapsedSeconds = Math.round(elapsedMs / 1000);
+      notes.add({ podReadyStartedAt: isoTime(sinceMs), podReadyElapsedSeconds });
+    },
   });
   const told = Object.entries(performers).map(([kind, perform]) => [
     kind,
