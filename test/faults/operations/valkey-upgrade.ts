@@ -4,71 +4,107 @@ import { wrongWith } from '../../valkey/server-view.ts';
 import { applyUpgrade, readUpgrade, tagsOf } from '../../valkey/upgrade-world.ts';
 import type { FaultOperation } from '../operation.ts';
 import { oneEntityRuns, ownerOfAll } from './valkey-invariants.ts';
+import { WritableNodes } from './writable-nodes.ts';
 import { SMALL, unsettled, Writers } from './writers.ts';
 
-const NAME = 'upgrade';
-const FROM = '9.0.0';
+const OLD = '9.0.0';
+const NEW = '9.1.2';
+const MISSING = '9.9.9';
+const MASTERS = 3;
 
 /** What is asked for, and how it is to end. */
-interface Case {
+interface Wish {
   readonly target: string;
-  readonly spec: Readonly<Record<string, unknown>>;
   readonly phase: 'Completed' | 'RolledBack';
+  /** What every pod runs in the end. */
   readonly tag: string;
 }
 
-/** An upgrade of 3 masters with a replica each, with writers on it all the while. */
+/** An upgrade of 3 masters with a replica each, with writers on it, and somebody who knocks at every node, all the while. */
 const upgradeUnderAudit =
-  (name: string, { target, spec, phase, tag }: Case) =>
+  (name: string, spec: Readonly<Record<string, unknown>>, wishFor: (running: string) => Wish) =>
   (stack: StackHandle): FaultOperation<ClusterWorld> => {
     const writers = new Writers();
+    const nodes = new WritableNodes(MASTERS);
+    const played = new Map<ClusterWorld, Wish & { readonly upgrade: string }>();
+    const spare = new Set<ClusterWorld>();
+    let serial = 0;
+    const playedIn = (world: ClusterWorld): Wish & { readonly upgrade: string } => {
+      const found = played.get(world);
+      if (found === undefined) throw new Error('the upgrade was not begun');
+      return found;
+    };
     return {
       name,
       alone: [],
-      begin: () => ClusterWorld.create(stack),
+      // A cluster that came out of a run whole, and with nothing under way, is as good as a new one: the next run goes on
+      // from the version on which it is.
+      begin: async () => [...spare][0] ?? ClusterWorld.create(stack),
       async prepare(world) {
-        await world.applyWithSecret({ ...SMALL, image: { tag: FROM } });
+        if (spare.delete(world)) return;
+        await world.applyWithSecret({ ...SMALL, image: { tag: OLD, allowDowngrade: true } });
         await world.awaitPhase('Running');
       },
       async start(world) {
+        const [running = OLD] = await tagsOf(world);
+        serial += 1;
+        const wish = { ...wishFor(running), upgrade: `upgrade-${serial}` };
+        played.set(world, wish);
         await writers.begin(world);
-        await applyUpgrade(world, NAME, target, spec);
+        nodes.begin(world);
+        await applyUpgrade(world, wish.upgrade, wish.target, spec);
       },
       async unfinished(world) {
-        const upgrade = await readUpgrade(world, NAME);
-        if (upgrade?.status?.phase !== phase)
-          return `the upgrade is ${upgrade?.status?.phase ?? 'new'}: ${upgrade?.status?.message ?? ''}`;
+        const { upgrade, phase } = playedIn(world);
+        const seen = await readUpgrade(world, upgrade);
+        if (seen?.status?.phase !== phase)
+          return `the upgrade is ${seen?.status?.phase ?? 'new'}: ${seen?.status?.message ?? ''}`;
         return unsettled(world);
       },
       invariants: [
-        { says: 'the cluster is whole', broken: (world) => wrongWith(world, 3, 1) },
+        { says: 'the cluster is whole', broken: (world) => wrongWith(world, MASTERS, 1) },
         {
-          says: `every pod runs ${tag}`,
+          says: 'every pod runs the version that is wanted',
           async broken(world) {
             const tags = await tagsOf(world);
-            return tags.join() === tag ? null : tags.join(', ');
+            const { tag } = playedIn(world);
+            return tags.join() === tag ? null : `${tags.join(', ')} instead of ${tag}`;
           },
         },
         ownerOfAll,
         oneEntityRuns,
+        nodes.oneForEachSlot,
         writers.nothingIsLost,
       ],
-      end: (world) => writers.end(world),
+      async end(world) {
+        await nodes.end(world);
+        const tag = played.get(world)?.tag;
+        const lost = await writers.nothingIsLost.broken(world);
+        if (lost === null && tag !== undefined && (await isAtRest(world, tag))) spare.add(world);
+        else await writers.end(world);
+      },
     };
   };
 
-/** From 9.0.0 to 9.1.2 with a surge: every kind of step of an upgrade. */
-export const valkeyUpgrade = upgradeUnderAudit('valkey-upgrade', {
-  target: '9.1.2',
-  spec: { strategy: 'Surge', stabilitySeconds: 0 },
-  phase: 'Completed',
-  tag: '9.1.2',
-});
+/** Whether nothing is wrong with a cluster, nothing is left to be done, and nobody is on the way to anything. */
+const isAtRest = async (world: ClusterWorld, tag: string): Promise<boolean> =>
+  (await tagsOf(world)).join() === tag &&
+  (await unsettled(world)) === null &&
+  (await wrongWith(world, MASTERS, 1).catch(String)) === null;
+
+/** From 9.0.0 to 9.1.2, or from there to 9.0.0, with a surge: every kind of step of an upgrade. */
+export const valkeyUpgrade = upgradeUnderAudit(
+  'valkey-upgrade',
+  { strategy: 'Surge', stabilitySeconds: 0 },
+  (running) => {
+    const tag = running === OLD ? NEW : OLD;
+    return { target: tag, phase: 'Completed', tag };
+  },
+);
 
 /** Back from a version whose image does not exist. */
-export const valkeyRollback = upgradeUnderAudit('valkey-rollback', {
-  target: '9.9.9',
-  spec: { strategy: 'InPlace', stabilitySeconds: 0, podReadyTimeoutSeconds: 5 },
-  phase: 'RolledBack',
-  tag: FROM,
-});
+export const valkeyRollback = upgradeUnderAudit(
+  'valkey-rollback',
+  { strategy: 'InPlace', stabilitySeconds: 0, podReadyTimeoutSeconds: 5 },
+  (running) => ({ target: MISSING, phase: 'RolledBack', tag: running }),
+);
