@@ -16,3 +16,4 @@ export { failOverSpotAgent } from './spot-agent/operations/fail-over.ts';
 export { launchSpotReplica } from './spot-agent/operations/launch-replica.ts';
 export { retireSpotInstance } from './spot-agent/operations/retire-instance.ts';
 export { sweepSpotAgent } from './spot-agent/operations/sweep.ts';
+export { sweepSpotFleet } from './spot-agent/operations/sweep-fleet.ts';

@@ -7,7 +7,7 @@ import type { Ec2Clients } from './client.ts';
 import type { Ec2Activities, Ec2Target } from './contract.ts';
 import { asEc2Failure, classify } from './errors.ts';
 import { launchInstance } from './launch.ts';
-import { findInstances, observeInstances, observePrices, tagOf } from './observe.ts';
+import { findInstances, observeInstances, observePrices, observeTagged, tagOf } from './observe.ts';
 import { TAGS } from './tags.ts';
 
 const POLL_MS = 1_000;
@@ -18,6 +18,7 @@ const UNSEEN_MS = 5 * 60_000;
 export function createEc2Activities(clients: Ec2Clients): Ec2Activities {
   return {
     observeEc2Instances: (input) => translated(() => observe(clients, input)),
+    observeTaggedEc2Instances: ({ region }) => translated(() => observeTagged(clients.inRegion(region))),
     launchEc2Instance: (input) => translated(() => launchInstance(clients, input)),
     terminateEc2Instance: (input) => translated(() => terminate(clients, input)),
     awaitEc2Terminated: (input) =>

@@ -1,3 +1,4 @@
+import type { TaggedInstance } from '../../workflows/spot-agent/domain/orphans.ts';
 import type {
   CloudInstance,
   Market,
@@ -39,6 +40,9 @@ export interface Ec2Activities {
   observeEc2Instances(
     input: Ec2Scope & { readonly instanceIds: readonly string[]; readonly pools: readonly Pool[] },
   ): Promise<{ readonly instances: readonly CloudInstance[]; readonly prices: readonly PoolPrice[] } | null>;
+
+  /** Reads every instance that lives and is tagged as some agent's. */
+  observeTaggedEc2Instances(input: { readonly region: string }): Promise<readonly TaggedInstance[]>;
 
   /**
    * Launches one instance for a replica. One that carries the replica's tag already is the answer, and a repetition

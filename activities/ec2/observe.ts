@@ -6,6 +6,7 @@ import {
   type Instance,
 } from '@aws-sdk/client-ec2';
 import type { CloudInstance, Pool, PoolPrice } from '../../workflows/spot-agent/domain/observation.ts';
+import type { TaggedInstance } from '../../workflows/spot-agent/domain/orphans.ts';
 import { attemptSignal } from '../attempt.ts';
 import { TAGS } from './tags.ts';
 
@@ -50,6 +51,24 @@ export async function observeInstances(
       replica: tagOf(one, TAGS.replica),
       launchedAtMs: one.LaunchTime?.getTime() ?? 0,
     }));
+}
+
+/** Every instance that lives and is tagged as some agent's. */
+export async function observeTagged(client: EC2Client): Promise<readonly TaggedInstance[]> {
+  const found = await findInstances(
+    client,
+    { Name: 'tag-key', Values: [TAGS.agent] },
+    { Name: 'instance-state-name', Values: ['pending', 'running', 'stopping', 'stopped'] },
+  );
+  return found
+    .map((one) => ({
+      id: one.InstanceId ?? '',
+      agentId: tagOf(one, TAGS.agent) ?? '',
+      clientId: tagOf(one, TAGS.client) ?? '',
+      replica: tagOf(one, TAGS.replica),
+      launchedAtMs: one.LaunchTime?.getTime() ?? 0,
+    }))
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 /** The newest spot price of each pool. */

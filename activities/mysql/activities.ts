@@ -3,6 +3,7 @@ import type { MysqlClient } from './client.ts';
 import type { MysqlActivities } from './contract.ts';
 import { clearNotice, recordNotice } from './notices.ts';
 import { noPromotionMeasures, promoteMeasured, type PromotionMeasures } from './promote.ts';
+import { readRegions, readRemembrance } from './remembrance.ts';
 import { awaitReplica, closeReplica, linkReplica, recordReplica } from './replicas.ts';
 import { readRows } from './rows.ts';
 
@@ -13,6 +14,8 @@ export function createMysqlActivities(
 ): MysqlActivities {
   return {
     readSpotRows: (ref) => readRows(mysql, ref),
+    readSpotRegions: () => readRegions(mysql),
+    readSpotRemembrance: (input) => readRemembrance(mysql, input),
     promoteSpotInstance: (promotion) => promoteMeasured(mysql, measures, promotion),
     recordSpotNotice: (notice) => recordNotice(mysql, notice),
     clearSpotNotice: (input) => clearNotice(mysql, input),

@@ -1,4 +1,5 @@
 import type { ResourceRef } from '../../workflows/shared/messages.ts';
+import type { Remembrance } from '../../workflows/spot-agent/domain/orphans.ts';
 import type { Market, Notice, SpotRows } from '../../workflows/spot-agent/domain/observation.ts';
 
 /** Which instance is to be the PRIMARY, and which epoch the caller has seen. */
@@ -36,6 +37,16 @@ export interface IntendedReplica {
 export interface MysqlActivities {
   /** Reads all rows of one agent at one committed instant; null when there is no such agent. */
   readSpotRows(ref: ResourceRef): Promise<SpotRows | null>;
+
+  /** The regions in which any agent runs or ever ran. */
+  readSpotRegions(): Promise<readonly string[]>;
+
+  /** Reads which of these agents have a row, and what is remembered of these instances and replicas. */
+  readSpotRemembrance(input: {
+    readonly agentIds: readonly string[];
+    readonly instanceIds: readonly string[];
+    readonly replicaIds: readonly string[];
+  }): Promise<Remembrance>;
 
   /**
    * Makes an instance the PRIMARY of its agent by the stored procedure, which compares and raises the epoch. A

@@ -19,6 +19,9 @@ export const KIND = 'SpotAgent';
 /** The type of the entity's workflow. */
 export const WORKFLOW = 'spotAgent';
 
+/** The type of the workflow that looks for instances whose agent is gone. */
+export const FLEET_SWEEP_WORKFLOW = 'sweepSpotFleet';
+
 /** The id of an agent's workflow: `spot-agent/<client>/<agent>`. */
 export const spotAgentId = (ref: ResourceRef): string => entityId(LIFECYCLE, ref);
 

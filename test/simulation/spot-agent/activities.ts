@@ -20,6 +20,13 @@ export function createSimulatedActivities(world: SpotSimulation): SpotTypes['act
   });
   return {
     readSpotRows: async () => rows(),
+    readSpotRegions: async () => [world.agent.region],
+    readSpotRemembrance: async () => ({
+      nowMs: now(),
+      agents: [world.agent.id],
+      instances: [],
+      replicas: [],
+    }),
     async promoteSpotInstance({ instanceId, expectedEpoch }) {
       const refusal = world.promote(instanceId, expectedEpoch, now());
       const epoch = expectedEpoch + 1;
@@ -90,16 +97,20 @@ export function createSimulatedActivities(world: SpotSimulation): SpotTypes['act
     async recordSpotEvent({ type, message }) {
       world.events.push(`${type}: ${message}`);
     },
-    observeEc2Instances: async () => ({
-      instances: [...world.cloud.values()].map((one) => ({ ...one })),
-      prices: [],
-    }),
+    observeEc2Instances: async () =>
+      world.away ? null : { instances: [...world.cloud.values()].map((one) => ({ ...one })), prices: [] },
+    observeTaggedEc2Instances: async () => [],
     async launchEc2Instance({ replica, instanceType, az, market }) {
+      if (world.away) throw failure('Ec2Unavailable', 'EC2 does not answer');
       if (market === 'spot' && world.full.has(poolName({ instanceType, az })))
         throw failure('Ec2NoCapacity', 'InsufficientInstanceCapacity');
       return { instanceId: world.launch(replica, { instanceType, az }, now()), repeated: false };
     },
     async terminateEc2Instance({ instanceId }) {
+      if (world.away) throw failure('Ec2Unavailable', 'EC2 does not answer');
+      // As the real one does: what is not tagged as the agent's is left alone.
+      if (world.cloud.get(instanceId)?.ours === false)
+        throw failure('Ec2NotOurs', `${instanceId} is not ours`);
       world.terminate(instanceId);
       return { state: 'terminated' };
     },

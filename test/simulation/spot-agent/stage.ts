@@ -102,7 +102,7 @@ export class SpotStage {
   /** Instances that run, and that no row looks after. */
   get leaked(): readonly string[] {
     return [...this.world.cloud.values()]
-      .filter((one) => one.state === 'running')
+      .filter((one) => one.state === 'running' && one.ours)
       .map((one) => one.id)
       .filter((id) => (this.world.instances.get(id)?.status ?? 'terminated') === 'terminated');
   }

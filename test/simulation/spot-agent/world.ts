@@ -4,6 +4,7 @@ import type {
   SpotInstance,
   SpotReplica,
 } from '../../../workflows/spot-agent/domain/observation.ts';
+import { judgeRegistration } from '../../../workflows/spot-agent/domain/registration.ts';
 import { sampleAgent, sampleInstance } from '../../domain/spot-agent/sample-observation.ts';
 
 type Open<T> = { -readonly [K in keyof T]: T[K] };
@@ -27,6 +28,8 @@ export class SpotSimulation {
   readonly notices = new Set<string>();
   /** What was promised and not kept; a test wants none. */
   readonly broken: string[] = [];
+  /** Whether EC2 answers nobody now. */
+  away = false;
   /** Pools that have no capacity now. */
   readonly full = new Set<string>();
   #launched = 0;
@@ -56,9 +59,35 @@ export class SpotSimulation {
     this.agent.movesMs = [...this.agent.movesMs, nowMs];
     for (const replica of this.replicas.values())
       if (replica.instanceId === instanceId) replica.status = 'promoted';
-    if ([...this.instances.values()].filter((one) => one.status === 'running_primary').length > 1)
-      this.broken.push('two instances are PRIMARY');
+    const primaries = [...this.instances.values()].filter((one) => one.status === 'running_primary');
+    if (primaries.length !== 1) this.broken.push(`${primaries.length} instances are PRIMARY`);
     return null;
+  }
+
+  /** Judges a registration as the API does, and writes what it makes new; a second PRIMARY would be a broken promise. */
+  register(instanceId: string, claim: { readonly isPrimary: boolean; readonly epoch: number | null }): void {
+    const { agent, primary } = this;
+    const instance = this.instances.get(instanceId);
+    const replica = [...this.replicas.values()].find((one) => one.instanceId === instanceId);
+    const judged = judgeRegistration(
+      { clientId: agent.clientId, instanceId, ...claim },
+      {
+        agent,
+        instance: instance === undefined ? null : { agentId: agent.id, status: instance.status },
+        replica: replica === undefined ? null : { agentId: agent.id, status: replica.status },
+        primary: primary?.id ?? null,
+      },
+    );
+    if (judged.is === 'new-primary' || (judged.is === 'same-primary' && primary?.id !== instanceId))
+      this.broken.push(`${instanceId} registered as PRIMARY beside ${primary?.id ?? 'none'}`);
+    if (judged.is === 'replica' && replica?.status === 'launching') replica.status = 'syncing';
+  }
+
+  /** An instance that runs and that no row knows of: ours, whose launch was lost, or somebody else's. */
+  appear(ours: boolean, nowMs: number): void {
+    this.#launched += 1;
+    const pool = { instanceType: 'm5.large', az: 'us-east-1c' };
+    this.#run(`i-${this.#launched}`, pool, null, nowMs, ours);
   }
 
   /** Launches for a replica; a second launch for the same one is a broken promise. */
@@ -75,10 +104,13 @@ export class SpotSimulation {
     return id;
   }
 
-  /** Ends an instance; ending the PRIMARY is a broken promise. */
+  /** Ends an instance; ending one that should live is a broken promise. */
   terminate(id: string): void {
-    if (this.primary?.id === id) this.broken.push(`the PRIMARY ${id} was terminated`);
+    const status = this.instances.get(id)?.status ?? 'terminated';
+    if (!['zombie', 'terminating', 'terminated'].includes(status))
+      this.broken.push(`${id} was terminated, and is ${status}`);
     const found = this.cloud.get(id);
+    if (found?.ours === false) this.broken.push(`${id} was terminated, and is not ours`);
     if (found !== undefined) found.state = 'terminated';
   }
 
@@ -104,7 +136,8 @@ export class SpotSimulation {
     { instanceType, az }: { readonly instanceType: string; readonly az: string },
     replica: string | null,
     launchedAtMs: number,
+    ours = true,
   ): void {
-    this.cloud.set(id, { id, instanceType, az, state: 'running', ours: true, replica, launchedAtMs });
+    this.cloud.set(id, { id, instanceType, az, state: 'running', ours, replica, launchedAtMs });
   }
 }
