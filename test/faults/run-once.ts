@@ -55,6 +55,7 @@ export async function runOnce<World>(
     if (next !== undefined) log.arm(next);
   };
   const world = await operation.begin(name);
+  const found: string[] = [];
   try {
     worker.start();
     await operation.prepare(world);
@@ -62,17 +63,16 @@ export async function runOnce<World>(
     worker.onDeath(armNext);
     armNext();
     await operation.start(world);
-    const found = 'disturb' in trouble ? await disturb(trouble, worker, log, options.stuckSeconds) : [];
-    return {
-      found: [...found, ...(await endOf(operation, world, options.stuckSeconds))],
-      hits: log.hits,
-      killed: new Set(log.killed.map(describePoint)),
-      seconds: (Date.now() - startedAtMs) / 1000,
-    };
-  } finally {
-    await operation.end(world);
-    await worker.stop();
+    if ('disturb' in trouble) found.push(...(await disturb(trouble, worker, log, options.stuckSeconds)));
+    found.push(...(await endOf(operation, world, options.stuckSeconds)));
+  } catch (error) {
+    found.push(`the run broke off: ${String(error)}`);
   }
+  // What cannot be taken away is a finding too, and the other runs go on.
+  await operation.end(world).catch((error: unknown) => found.push(`the clean-up failed: ${String(error)}`));
+  await worker.stop();
+  const seconds = (Date.now() - startedAtMs) / 1000;
+  return { found, hits: log.hits, killed: new Set(log.killed.map(describePoint)), seconds };
 }
 
 /** Disturbs an operation that is under way and not over. */
@@ -102,7 +102,9 @@ async function endOf<World>(
   }, stuckSeconds);
   const found = over ? [] : [`stuck after ${stuckSeconds} s: ${missing ?? ''}`];
   for (const invariant of operation.invariants) {
-    const broken = await invariant.broken(world);
+    const broken = await invariant
+      .broken(world)
+      .catch((error: unknown) => `cannot be told: ${String(error)}`);
     if (broken !== null) found.push(`${invariant.says}: ${broken}`);
   }
   return found;
