@@ -15,9 +15,9 @@ const TAKEN_UP_WITHIN_MS = 30_000;
 /** Longer than the heartbeat timeout of a campaign, so that the server gives the frozen attempts up. */
 const FROZEN_MS = 4_000;
 
-/** Everything but the worker that may die or stand still in the middle of an operation. */
-export const disturbancesOf = (stack: StackHandle): readonly Disturbance[] => [
-  ...['starter', 'temporal', 'kube-apiserver', 'etcd'].map((part) => ({
+/** Everything that may die or stand still in the middle of an operation: these parts, and the worker. */
+export const disturbancesOf = (stack: StackHandle, parts: readonly string[]): readonly Disturbance[] => [
+  ...parts.map((part) => ({
     name: `kill ${part}`,
     async act() {
       const before = stack.part(part).process();

@@ -1,3 +1,7 @@
+import type { StackHandle } from '../../deploy/local/testing.ts';
+import type { Afterwards } from '../clean-end.ts';
+import type { Disturbance } from './disturbances.ts';
+
 /** One operation under faults: how it is brought about, when it is over, and what must hold then. */
 export interface FaultOperation<World> {
   readonly name: string;
@@ -21,4 +25,22 @@ export interface Invariant<World> {
   readonly says: string;
   /** Null when it holds, else what was found. */
   broken(world: World): Promise<string | null>;
+}
+
+/** Where an operation is played: what runs there, and what of it may die. */
+export interface FaultSetting {
+  /** The parts of the stack that are started. */
+  readonly parts: readonly string[];
+  /** Those of them that may die in the middle of an operation: they come back with what they knew. */
+  readonly mortal: readonly string[];
+  /** Opens what all runs share. Any world will do: it is handed from one member of the operation to the other only. */
+  open(stack: StackHandle, afterwards: Afterwards): Promise<OpenedOperation>;
+}
+
+/** An operation that can be run, and how a worker finds what it works with. */
+export interface OpenedOperation {
+  readonly operation: FaultOperation<unknown>;
+  readonly workerEnv: NodeJS.ProcessEnv;
+  /** What may happen there beside the deaths. */
+  readonly disturbances?: readonly Disturbance[];
 }

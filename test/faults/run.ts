@@ -6,9 +6,11 @@ import type { StackHandle } from '../../deploy/local/testing.ts';
 import { endCleanly, startStackFor, type Afterwards } from '../clean-end.ts';
 import { runCampaign, type CampaignOptions } from './campaign.ts';
 import { disturbancesOf } from './disturbances.ts';
+import type { OpenedOperation } from './operation.ts';
 import { OPERATIONS } from './operations/index.ts';
 import { PassedPoints } from './passed-points.ts';
 import { keepResult, renderCount, renderResult } from './report.ts';
+import { TUNING } from './tuning.ts';
 
 const USAGE = `usage: npm run faults -- <operation> [options]
 
@@ -24,20 +26,6 @@ other, and checks what is left. Operations: ${Object.keys(OPERATIONS).join(', ')
 
   npm run faults -- valkey-create --budget 30m
   npm run faults -- valkey-create --point "assignValkeySlots: after request"`;
-
-const PARTS = [
-  'etcd',
-  'kube-apiserver',
-  'kube-controller-manager',
-  'kube-scheduler',
-  'temporal',
-  'nodes',
-  'provisioner',
-  'starter',
-];
-
-/** With these an attempt that died is taken up within two seconds. */
-const TUNING = { heartbeatTimeoutMs: 1_500, retryInitialMs: 100, retryMaximumMs: 1_000 };
 
 const STUCK_SECONDS = 120;
 
@@ -55,23 +43,24 @@ const { values, positionals } = parseArgs({
 });
 
 const [name = ''] = positionals;
-const operation = OPERATIONS[name];
+const setting = OPERATIONS[name];
 const budgetMinutes = Number(/^(\d+)m$/.exec(values.budget)?.[1] ?? Number.NaN);
-if (values.help || operation === undefined || Number.isNaN(budgetMinutes)) {
+if (values.help || setting === undefined || Number.isNaN(budgetMinutes)) {
   process.stderr.write(`${USAGE}\n`);
   process.exit(values.help ? 0 : 2);
 }
-const play = operation;
+const played = setting;
 const deadlineMs = Date.now() + budgetMinutes * 60_000;
 process.env['KEELSON_TUNING'] = JSON.stringify(TUNING);
 
 const { outcomes } = await endCleanly(async (afterwards, interrupted) => {
   const stack = await startStackFor(afterwards, {
-    onlyParts: PARTS,
+    onlyParts: played.parts,
     progress: createProgress(),
     signal: interrupted,
   });
-  const result = await runCampaign(play(stack), optionsFor(stack, afterwards));
+  const opened = await played.open(stack, afterwards);
+  const result = await runCampaign(opened.operation, optionsFor(stack, opened, afterwards));
   process.stdout.write(`${renderResult(result)}\n`);
   if (values.keep) await keepResult(name, result, values.resume);
   return result;
@@ -79,7 +68,11 @@ const { outcomes } = await endCleanly(async (afterwards, interrupted) => {
 process.stdout.write(`${renderCount(outcomes)}\n`);
 process.exitCode = outcomes.length > 0 && outcomes.every((outcome) => outcome.ok) ? 0 : 1;
 
-function optionsFor(stack: StackHandle, afterwards: Afterwards): CampaignOptions {
+function optionsFor(
+  stack: StackHandle,
+  { workerEnv, disturbances = [] }: OpenedOperation,
+  afterwards: Afterwards,
+): CampaignOptions {
   const directory = join(stack.home, 'faults');
   mkdirSync(directory, { recursive: true });
   const passed = new PassedPoints(name, values.resume);
@@ -87,7 +80,7 @@ function optionsFor(stack: StackHandle, afterwards: Afterwards): CampaignOptions
     directory,
     afterwards,
     workerEnv: {
-      KUBECONFIG: stack.kubeconfig('worker'),
+      ...workerEnv,
       TEMPORAL_ADDRESS: stack.temporalAddress,
       TEMPORAL_NAMESPACE: 'default',
     },
@@ -95,7 +88,7 @@ function optionsFor(stack: StackHandle, afterwards: Afterwards): CampaignOptions
     seed: values.seed,
     stuckSeconds: STUCK_SECONDS,
     deadlineMs,
-    disturbances: disturbancesOf(stack),
+    disturbances: [...disturbancesOf(stack, played.mortal), ...disturbances],
     ...(values.point === undefined ? {} : { only: values.point }),
     passed: passed.outcomes,
     tell: (outcome) => passed.add(outcome),

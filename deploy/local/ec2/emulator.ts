@@ -16,6 +16,12 @@ export interface Answer {
   readonly body: string;
 }
 
+/** Hears what becomes of instances. */
+export interface Witness {
+  launched(instanceId: string, query: Ec2Query): void;
+  ended(instanceId: string, query: Ec2Query): void;
+}
+
 /** What stands behind: moto, or whatever else speaks EC2. */
 export type Upstream = (query: Ec2Query) => Promise<Answer>;
 
@@ -30,12 +36,13 @@ export class Emulator {
     { readonly asked: string; readonly answer: Promise<Answer>; readonly atMs: number }
   >();
   readonly #launchedAtMs = new Map<string, number>();
+  readonly #ended = new Set<string>();
 
-  readonly #launched: (id: string, instanceType: string, az: string) => void;
+  readonly #witness: Witness;
 
-  constructor(upstream: Upstream, launched: (id: string, instanceType: string, az: string) => void) {
+  constructor(upstream: Upstream, witness: Witness) {
     this.#upstream = upstream;
-    this.#launched = launched;
+    this.#witness = witness;
   }
 
   async answer(query: Ec2Query): Promise<Answer> {
@@ -48,6 +55,8 @@ export class Emulator {
         return this.#describe(query);
       case 'DescribeSpotPriceHistory':
         return this.#prices(query);
+      case 'TerminateInstances':
+        return this.#terminate(query);
       default:
         return this.#upstream(query);
     }
@@ -85,7 +94,7 @@ export class Emulator {
     if (answer.status === 200)
       for (const id of instanceIdsIn(answer.body)) {
         this.#launchedAtMs.set(id, Date.now());
-        this.#launched(id, type, zone);
+        this.#witness.launched(id, query);
       }
     return answer;
   }
@@ -97,6 +106,16 @@ export class Emulator {
       return refused(400, 'InvalidInstanceID.NotFound', `The instance ID '${asked}' does not exist`);
     const answer = await this.#upstream(query);
     return unseen.size === 0 ? answer : { ...answer, body: withoutReservations(answer.body, unseen) };
+  }
+
+  async #terminate(query: Ec2Query): Promise<Answer> {
+    const answer = await this.#upstream(query);
+    if (answer.status === 200)
+      for (const id of listOf(query, 'InstanceId').filter((one) => !this.#ended.has(one))) {
+        this.#ended.add(id);
+        this.#witness.ended(id, query);
+      }
+    return answer;
   }
 
   #unseen(): ReadonlySet<string> {

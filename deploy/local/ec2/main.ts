@@ -1,13 +1,12 @@
 import { createEmulatorServer } from './server.ts';
 
-const [port, motoUrl] = process.argv.slice(2);
-if (port === undefined || motoUrl === undefined) throw new Error('usage: main.ts PORT MOTO_URL');
+const [port, motoUrl, queue] = process.argv.slice(2);
+if (port === undefined || motoUrl === undefined || queue === undefined)
+  throw new Error('usage: main.ts PORT MOTO_URL QUEUE');
 
-const server = createEmulatorServer(motoUrl);
-server.listen(Number(port), '127.0.0.1', () =>
-  console.log(`EC2 is emulated on port ${port}, over ${motoUrl}`),
+const emulator = createEmulatorServer(motoUrl, Number(port));
+const url = await emulator.openQueue(queue);
+emulator.server.listen(Number(port), '127.0.0.1', () =>
+  console.log(`EC2 is emulated on port ${port}, over ${motoUrl}; its events go to ${url}`),
 );
-process.once('SIGTERM', () => {
-  server.close();
-  server.closeAllConnections();
-});
+process.once('SIGTERM', () => emulator.close());

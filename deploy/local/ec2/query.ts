@@ -37,6 +37,23 @@ export const listOf = ({ parameters }: Ec2Query, name: string): readonly string[
     new RegExp(`^${name}\\.\\d+$`).test(key) ? [value] : [],
   );
 
+/** The region that a request is signed for. */
+export const regionOf = ({ authorization }: Pick<Ec2Query, 'authorization'>): string =>
+  /Credential=[^/]*\/\d+\/([^/]+)\//.exec(authorization)?.[1] ?? 'us-east-1';
+
+/** A field of the user data that a launch gives an instance, where that is JSON. */
+export function userDataField({ parameters }: Ec2Query, name: string): string {
+  try {
+    const data: unknown = JSON.parse(Buffer.from(parameters['UserData'] ?? '', 'base64').toString());
+    return data !== null && typeof data === 'object' && name in data
+      ? String((data as Record<string, unknown>)[name])
+      : '';
+  } catch {
+    // User data may be anything, a script as well.
+    return '';
+  }
+}
+
 /** An error as EC2 words it. */
 export const errorXml = (code: string, message: string): string =>
   `<?xml version="1.0" encoding="UTF-8"?>\n<Response><Errors><Error><Code>${code}</Code><Message>${escapeXml(message)}</Message></Error></Errors><RequestID>keelson</RequestID></Response>`;

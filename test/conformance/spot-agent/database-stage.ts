@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createPool, type Pool, type RowDataPacket } from 'mysql2/promise';
-import { useStack } from '../../../deploy/local/testing.ts';
+import { useStack, type StackHandle } from '../../../deploy/local/testing.ts';
 import { migrateDatabase } from '../../../starter/database/migrations.ts';
 
 /** A database of the test's own on the real server, with the real schema. */
@@ -15,9 +15,9 @@ export interface DatabaseStage extends AsyncDisposable {
   primaries(agent: string): Promise<readonly string[]>;
 }
 
-/** Makes a database, which goes with all that is in it. */
-export async function openDatabaseStage(connections = 8): Promise<DatabaseStage> {
-  const stack = await useStack();
+/** Makes a database, on the stack of the tests unless another is named; it goes with all that is in it. */
+export async function openDatabaseStage(connections = 8, on?: StackHandle): Promise<DatabaseStage> {
+  const stack = on ?? (await useStack());
   await stack.startParts('mariadb');
   const database = `test_${randomBytes(4).toString('hex')}`;
   const url = `${stack.addresses('mariadb')['sql'] ?? ''}/${database}`;

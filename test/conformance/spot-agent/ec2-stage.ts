@@ -4,8 +4,9 @@ import { createEc2Activities } from '../../../activities/ec2/activities.ts';
 import { createEc2Clients } from '../../../activities/ec2/client.ts';
 import type { Ec2Activities, Ec2Launch } from '../../../activities/ec2/contract.ts';
 import { noMutationHook, type MutationHook } from '../../../activities/mutations.ts';
-import { useStack } from '../../../deploy/local/testing.ts';
+import { useStack, type StackHandle } from '../../../deploy/local/testing.ts';
 import type { BehaviourChange } from '../../../deploy/local/ec2/behaviour.ts';
+import type { AgentState, Image } from '../../../deploy/local/ec2/fleet.ts';
 
 export const REGION = 'us-east-1';
 /** The emulator takes any image for one that exists. */
@@ -19,6 +20,11 @@ export interface Ec2Stage {
   readonly imageId: string;
   behave(change: BehaviourChange): Promise<void>;
   announce(instanceId: string, kind: 'rebalance' | 'termination', inMs?: number): Promise<void>;
+  /** A queue that hears of all that happens to instances; gives its address. */
+  openQueue(name: string): Promise<string>;
+  /** From now on instances of this image run the agent, and `agents` has what each of them says of itself. */
+  install(imageId: string, image: Image): Promise<void>;
+  agents(): Promise<readonly AgentState[]>;
   /** A launch for a replica of its own, unless told otherwise. */
   launchOf(agentId: string, change?: Partial<Ec2Launch>): Ec2Launch;
   close(): void;
@@ -27,25 +33,31 @@ export interface Ec2Stage {
 /** Who asks: the emulator believes everybody. */
 export const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' } as const;
 
-/** Opens EC2 as it is emulated. */
-export async function openEc2Stage(hook: MutationHook = noMutationHook): Promise<Ec2Stage> {
+/** Opens EC2 as it is emulated, on the stack of the tests unless another is named. */
+export async function openEc2Stage(hook: MutationHook = noMutationHook, on?: StackHandle): Promise<Ec2Stage> {
   Object.assign(process.env, CREDENTIALS);
-  const stack = await useStack();
+  const stack = on ?? (await useStack());
   await stack.startParts('ec2');
   const url = stack.addresses('ec2')['api'] ?? '';
   const clients = createEc2Clients(hook, { endpoint: url });
   const client = clients.inRegion(REGION);
-  const post = async (path: string, body: object): Promise<void> => {
+  const post = async (path: string, body: object): Promise<string> => {
     const response = await fetch(`${url}${path}`, { method: 'POST', body: JSON.stringify(body) });
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`);
+    return text;
   };
   return {
     url,
     client,
     activities: createEc2Activities(clients),
     imageId: IMAGE,
-    behave: (change) => post('/control/behaviour', change),
-    announce: (instanceId, kind, inMs = 120_000) => post('/control/announce', { instanceId, kind, inMs }),
+    behave: async (change) => void (await post('/control/behaviour', change)),
+    announce: async (instanceId, kind, inMs = 120_000) =>
+      void (await post('/control/announce', { instanceId, kind, inMs })),
+    install: async (imageId, image) => void (await post('/control/image', { imageId, ...image })),
+    agents: async () => JSON.parse(await post('/control/agents', {})) as readonly AgentState[],
+    openQueue: async (name) => (JSON.parse(await post('/control/queue', { name })) as { url: string }).url,
     launchOf: (agentId, change = {}) => ({
       region: REGION,
       agentId,

@@ -44,13 +44,8 @@ describe('an instance that was replaced', () => {
 describe('a sweep', () => {
   it('ends an instance that was leaked, and nothing else', async () => {
     const agent = await world.addAgent();
-    const { instanceId } = await world.ec2.activities.launchEc2Instance(world.ec2.launchOf(agent.id));
     // A row that says terminated is as good as none, and needs no wait for what EC2 may not have heard of.
-    await world.database.run(
-      `INSERT INTO instances (id, client_id, agent_id, instance_status, terminated_at) VALUES (?, 'acme', ?, 'terminated', UTC_TIMESTAMP(3))`,
-      instanceId,
-      agent.id,
-    );
+    const instanceId = await world.addLeak(agent.id);
     await world.wake(agent.id);
     await world.until('the leak is ended', agent.id, async () => {
       return (await world.cloud(agent.id))[instanceId] === 'terminated';

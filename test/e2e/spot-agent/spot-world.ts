@@ -2,14 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection, WithStartWorkflowOperation } from '@temporalio/client';
 import type { IncomingNotice } from '../../../activities/mysql/contract.ts';
 import { noMutationHook, type MutationHook } from '../../../activities/mutations.ts';
-import { useStack } from '../../../deploy/local/testing.ts';
+import { useStack, type StackHandle } from '../../../deploy/local/testing.ts';
 import { TASK_QUEUE, type EntityStatus } from '../../../workflows/shared/messages.ts';
+import type { Tuning } from '../../../workflows/shared/operation.ts';
 import {
   noticeUpdate,
   spotAgentId,
   WORKFLOW,
   type NoticeAnswer,
 } from '../../../workflows/spot-agent/contract.ts';
+import type { CloudInstance } from '../../../workflows/spot-agent/domain/observation.ts';
 import { openDatabaseStage, type DatabaseStage } from '../../conformance/spot-agent/database-stage.ts';
 import { openEc2Stage, REGION, type Ec2Stage } from '../../conformance/spot-agent/ec2-stage.ts';
 import { startSpotWorker } from './spot-worker.ts';
@@ -22,36 +24,50 @@ export interface WorldAgent {
   readonly primary: string;
 }
 
+interface Places {
+  readonly database: DatabaseStage;
+  readonly ec2: Ec2Stage;
+  readonly client: Client;
+  close(): Promise<void>;
+}
+
 /** Everything that spot agents need, with a worker that looks after them. */
 export class SpotWorld {
   readonly database: DatabaseStage;
   readonly ec2: Ec2Stage;
   readonly client: Client;
+  readonly #tuning: Tuning | undefined;
   readonly #close: () => Promise<void>;
 
-  private constructor(database: DatabaseStage, ec2: Ec2Stage, client: Client, close: () => Promise<void>) {
+  private constructor({ database, ec2, client, close }: Places, tuning?: Tuning) {
     this.database = database;
     this.ec2 = ec2;
     this.client = client;
+    this.#tuning = tuning;
     this.#close = close;
   }
 
   static async open(hook: MutationHook = noMutationHook): Promise<SpotWorld> {
     const stack = await useStack();
-    const [database, ec2] = [await openDatabaseStage(), await openEc2Stage()];
     const temporal = {
       address: stack.temporalAddress,
       namespace: await stack.createTemporalNamespace('spot'),
     };
+    const places = await openPlaces(stack, temporal.namespace);
+    const { database, ec2, close } = places;
     const stopWorker = await startSpotWorker({ temporal, mysqlUrl: database.url, ec2Url: ec2.url, hook });
-    const connection = await Connection.connect({ address: temporal.address });
-    const client = new Client({ connection, namespace: temporal.namespace });
-    return new SpotWorld(database, ec2, client, async () => {
-      await stopWorker();
-      await connection.close();
-      ec2.close();
-      await database[Symbol.asyncDispose]();
+    return new SpotWorld({
+      ...places,
+      async close() {
+        await stopWorker();
+        await close();
+      },
     });
+  }
+
+  /** On a stack, for a worker that somebody else starts, and with workflows that are tuned. */
+  static async on(stack: StackHandle, namespace: string, tuning?: Tuning): Promise<SpotWorld> {
+    return new SpotWorld(await openPlaces(stack, namespace), tuning);
   }
 
   close(): Promise<void> {
@@ -112,6 +128,46 @@ export class SpotWorld {
     );
   }
 
+  /** As the agents on replicas do a second after their launch; says whether one has become ready by it. */
+  async reportBooted(agent: string): Promise<boolean> {
+    const booted = `agent_id = ? AND instance_id IN (SELECT id FROM instances WHERE agent_id = ? AND
+      COALESCE(launched_at, created_at) < NOW(3) - INTERVAL 1 SECOND)`;
+    await this.database.run(
+      `UPDATE replica_instances SET last_sync_at = UTC_TIMESTAMP(3) WHERE status = 'ready' AND ${booted}`,
+      agent,
+      agent,
+    );
+    const booting = await this.database.rows(
+      `SELECT instance_id AS id FROM replica_instances WHERE status IN ('launching', 'syncing') AND ${booted}`,
+      agent,
+      agent,
+    );
+    for (const { id } of booting) {
+      await this.database.run(
+        `UPDATE replica_instances SET status = 'ready', last_sync_at = UTC_TIMESTAMP(3)
+          WHERE instance_id = ? AND status IN ('launching', 'syncing')`,
+        String(id),
+      );
+      await this.database.run(
+        "UPDATE instances SET instance_status = 'running_replica' WHERE id = ? AND instance_status = 'launching'",
+        String(id),
+      );
+    }
+    return booting.length > 0;
+  }
+
+  /** An instance that runs although its row says terminated; gives its id. */
+  async addLeak(agent: string): Promise<string> {
+    const { instanceId } = await this.ec2.activities.launchEc2Instance(this.ec2.launchOf(agent));
+    await this.database.run(
+      `INSERT INTO instances (id, client_id, agent_id, instance_status, terminated_at)
+       VALUES (?, 'acme', ?, 'terminated', UTC_TIMESTAMP(3))`,
+      instanceId,
+      agent,
+    );
+    return instanceId;
+  }
+
   /** Tells of a notice as the HTTP API does, and starts the entity if need be. */
   async notice(agent: WorldAgent, change: Partial<IncomingNotice> = {}): Promise<NoticeAnswer> {
     const nowMs = Date.now();
@@ -132,22 +188,27 @@ export class SpotWorld {
   }
 
   #start(agent: string): WithStartWorkflowOperation<(input: object) => Promise<void>> {
-    const ref = { namespace: 'acme', name: agent };
     return new WithStartWorkflowOperation(WORKFLOW, {
-      workflowId: spotAgentId(ref),
-      taskQueue: TASK_QUEUE,
-      args: [{ ref }],
+      ...this.#startOptions(agent),
       workflowIdConflictPolicy: 'USE_EXISTING',
     });
   }
 
-  /** Wakes the entity of an agent, and starts it if need be. */
-  async wake(agent: string): Promise<void> {
+  #startOptions(agent: string) {
     const ref = { namespace: 'acme', name: agent };
-    await this.client.workflow.signalWithStart(WORKFLOW, {
+    const tuning = this.#tuning;
+    return {
       workflowId: spotAgentId(ref),
       taskQueue: TASK_QUEUE,
-      args: [{ ref }],
+      args: [{ ref, ...(tuning === undefined ? {} : { tuning }) }] as [object],
+      ...(tuning?.taskTimeoutMs === undefined ? {} : { workflowTaskTimeout: tuning.taskTimeoutMs }),
+    };
+  }
+
+  /** Wakes the entity of an agent, and starts it if need be. */
+  async wake(agent: string): Promise<void> {
+    await this.client.workflow.signalWithStart(WORKFLOW, {
+      ...this.#startOptions(agent),
       signal: 'hint',
       signalArgs: [{}],
     });
@@ -176,15 +237,17 @@ export class SpotWorld {
     return rows.map((row) => String(row['type']));
   }
 
-  /** What EC2 says of all instances that are tagged as the agent's, by their ids. */
+  /** All instances that are tagged as the agent's, with those that have ended. */
+  async launchesOf(agent: string): Promise<readonly CloudInstance[]> {
+    const asked = { region: REGION, agentId: agent, instanceIds: [], pools: [] };
+    const seen = await this.ec2.activities.observeEc2Instances(asked);
+    if (seen === null) throw new Error('EC2 does not answer');
+    return seen.instances;
+  }
+
+  /** What EC2 says of them, by their ids. */
   async cloud(agent: string): Promise<Readonly<Record<string, string>>> {
-    const seen = await this.ec2.activities.observeEc2Instances({
-      region: REGION,
-      agentId: agent,
-      instanceIds: [],
-      pools: [],
-    });
-    return Object.fromEntries((seen?.instances ?? []).map((one) => [one.id, one.state]));
+    return Object.fromEntries((await this.launchesOf(agent)).map((one) => [one.id, one.state]));
   }
 
   /** Waits until something holds, and fails with these words when it never does. */
@@ -202,4 +265,19 @@ export class SpotWorld {
       await delay(100);
     }
   }
+}
+
+async function openPlaces(stack: StackHandle, namespace: string): Promise<Places> {
+  const [database, ec2] = [await openDatabaseStage(8, stack), await openEc2Stage(noMutationHook, stack)];
+  const connection = await Connection.connect({ address: stack.temporalAddress });
+  return {
+    database,
+    ec2,
+    client: new Client({ connection, namespace }),
+    async close() {
+      await connection.close();
+      ec2.close();
+      await database[Symbol.asyncDispose]();
+    },
+  };
 }
