@@ -160,9 +160,7 @@ describe('a majority of masters that does not come back', () => {
 describe('a pod that is Terminating on a machine that is lost', () => {
   it('is removed by force only when a person says so, and comes back elsewhere', async () => {
     const stateDir = pathOf.data(openHome(world.stack.home), 'nodes');
-    const replica = (await viewServers(world)).find((view) => view.role === 'slave')?.pod ?? '';
-    const pod = (await world.list('pods')).find((one) => one.metadata.name === replica);
-    const { nodeName: node = '' } = (pod?.['spec'] ?? {}) as { readonly nodeName?: string };
+    const { replica, node } = await findLonelyReplica();
     await killNode(stateDir, node);
     try {
       await removePod(replica, 1);
@@ -174,4 +172,18 @@ describe('a pod that is Terminating on a machine that is lost', () => {
     }
     await awaitWhole();
   });
+
+  /** A replica with a machine to itself: whoever shared it would be lost for as long as the machine is. */
+  async function findLonelyReplica(): Promise<{ readonly replica: string; readonly node: string }> {
+    const pods = (await world.list('pods')).map((pod) => ({
+      name: pod.metadata.name,
+      node: ((pod['spec'] ?? {}) as { readonly nodeName?: string }).nodeName ?? '',
+    }));
+    const replicas = (await viewServers(world)).filter((view) => view.role === 'slave');
+    for (const { pod } of replicas) {
+      const node = pods.find((one) => one.name === pod)?.node ?? '';
+      if (pods.filter((one) => one.node === node).length === 1) return { replica: pod, node };
+    }
+    throw new Error(`no replica has a machine to itself: ${JSON.stringify(pods)}`);
+  }
 });
