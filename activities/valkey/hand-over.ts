@@ -43,9 +43,9 @@ async function takeOver(heir: Seen, others: readonly Seen[]): Promise<number> {
   const startedMs = performance.now();
   await member.tell('CLUSTER', 'FAILOVER');
   while (performance.now() - startedMs < TAKES_AT_MOST_MS) {
+    reportProgress(`${heir.view.pod} is taking over from ${master.view.pod}`);
     const [role] = await member.askList('ROLE');
     if (String(role) === 'master') return Math.round(performance.now() - startedMs);
-    reportProgress(`${heir.view.pod} is taking over from ${master.view.pod}`);
     await rest(LOOK_EVERY_MS);
   }
   throw failure('ValkeyNotConverged', `${heir.view.pod} was asked to take over, and did not within 6 s`);

@@ -63,12 +63,16 @@ export const shardPerformersOf = (
     await awaitPods(run, order, scribe, pods, summary);
   },
 
-  async MeetNode(_, summary) {
-    await meet(run, order, summary);
+  async MeetNode({ shards }, summary) {
+    const observed = await run.observe();
+    const master = masterOf(observed, order.shard);
+    const others = observed.nodes.filter((node) => shards.includes(node.shard) && node.id !== master.id);
+    await join(run, order, others, master, summary);
   },
 
   async AttachReplica({ shard }, summary) {
-    const observed = await run.observe();
+    // The introduction has looked, right before this.
+    const { observed } = run;
     const master = masterOf(observed, shard);
     const others = observed.nodes.filter((node) => node.shard === shard && node.id !== master.id);
     await awaitSync(run, order, others, master, summary);
@@ -95,14 +99,12 @@ export const shardPerformersOf = (
     const set = before.shards.find((one) => one.shard === order.shard);
     const count = set?.replicas ?? order.pods;
     await awaitPods(run, order, scribe, count, `${summary} (Ready again)`, name);
-    await meet(run, order, `${summary} (known again)`);
     const known = await run.observe();
-    const master = masterOf(known, order.shard);
     const node = known.nodes.find((one) => one.pod === name);
     if (node === undefined) throw failure('ValkeyPodReplaced', `${name} does not answer any more`);
+    await join(run, order, [node], masterOf(known, order.shard), `${summary} (known and in sync again)`);
     if (fresh === true && old !== undefined && old.id !== node.id)
       await forget(run, known, [old.id], summary);
-    if (node.id !== master.id) await awaitSync(run, order, [node], master, `${summary} (in sync again)`);
     return { version: node.version ?? null };
   },
 
@@ -166,19 +168,49 @@ export async function awaitSync(
   master: ValkeyNode,
   summary: string,
 ): Promise<void> {
-  const { observed } = run;
-  const access = buildAccess(observed.cluster);
   const names = replicas.map((node) => node.pod).join(', ');
   await within(run, order.limits.replicationSyncTimeoutSeconds, `the sync of ${names}`, () =>
-    Promise.all(
-      replicas.map((node) =>
-        run.port
-          .wait(`${summary} (${node.pod})`)
-          .attachValkeyReplica({ access, server: serverOf(observed, node), masterId: master.id }),
-      ),
-    ),
+    Promise.all(attach(run, replicas, master, summary)),
   );
 }
+
+/**
+ * Introduces nodes to all others while they begin to follow their master, which they need not be known for by anybody
+ * else. A node that is nobody's replica yet is a master without slots, for which the introduction would wait in vain.
+ */
+async function join(
+  run: ShardRun,
+  order: ShardOrder,
+  nodes: readonly ValkeyNode[],
+  master: ValkeyNode,
+  summary: string,
+): Promise<void> {
+  const { cluster, pods } = run.observed;
+  const servers = serversOf(pods.filter((pod) => pod.ready));
+  const replicas = nodes.filter((node) => node.id !== master.id);
+  const what = `the introduction and sync of ${nodes.map((node) => node.pod).join(', ')}`;
+  await within(run, order.limits.replicationSyncTimeoutSeconds, what, () =>
+    Promise.all<unknown>([
+      run.port.wait(summary).meetValkeyNodes({ access: buildAccess(cluster), servers }),
+      ...attach(run, replicas, master, summary),
+    ]),
+  );
+}
+
+/** Each replica begins to follow the master, and has caught up with it when it ends. */
+const attach = (
+  { port, observed }: ShardRun,
+  replicas: readonly ValkeyNode[],
+  master: ValkeyNode,
+  summary: string,
+): readonly Promise<unknown>[] =>
+  replicas.map((node) =>
+    port.wait(`${summary} (${node.pod})`).attachValkeyReplica({
+      access: buildAccess(observed.cluster),
+      server: serverOf(observed, node),
+      masterId: master.id,
+    }),
+  );
 
 /** Writes the StatefulSet of the shard with the version that is the upgrade's to set. */
 export async function applySet(
@@ -227,14 +259,6 @@ async function awaitPods(
     () => run.port.wait(summary).awaitKubernetesPods({ namespace, selector, count: count - broken.length }),
   );
   scribe.awaitsPods(sinceMs, run.port.nowMs() - sinceMs);
-}
-
-async function meet(run: ShardRun, order: ShardOrder, summary: string): Promise<void> {
-  const { cluster, pods } = await run.observe();
-  const servers = serversOf(pods.filter((pod) => pod.ready));
-  await within(run, order.limits.replicationSyncTimeoutSeconds, 'that all nodes know each other', () =>
-    run.port.wait(summary).meetValkeyNodes({ access: buildAccess(cluster), servers }),
-  );
 }
 
 async function forget(

@@ -21,7 +21,7 @@ export const valkeyHandoff: Bench = {
   rounds: 3,
   async prepare(afterwards, interrupted) {
     const stack = await startStackFor(afterwards, { signal: interrupted });
-    const gaps: Record<'ours' | 'floor', number[]> = { ours: [], floor: [] };
+    const gaps: Record<'ours' | 'floor' | 'surge', number[]> = { ours: [], floor: [], surge: [] };
     const measured = (of: keyof typeof gaps, work: (world: ClusterWorld) => Promise<void>) => () =>
       withCluster(stack, async (world) => {
         const audit = await Audit.start(world);
@@ -36,13 +36,16 @@ export const valkeyHandoff: Bench = {
         return median(shards);
       });
     return {
-      ours: measured('ours', upgradeByKeelson),
+      ours: measured('ours', (world) => upgradeByKeelson(world)),
       floor: measured('floor', handOverByHand),
-      beside: () =>
-        Promise.resolve([
+      async beside() {
+        await measured('surge', (world) => upgradeByKeelson(world, 'Surge'))();
+        return [
           ['upgrade, each shard', `${gaps.ours.join(', ')} ms`],
+          ['upgrade with a surge, each shard, once', `${gaps.surge.join(', ')} ms`],
           ['by hand, each shard', `${gaps.floor.join(', ')} ms`],
-        ]),
+        ];
+      },
     };
   },
 };

@@ -100,11 +100,13 @@ async function goForward(run: ShardRun, order: ShardInput['order'], notes: Shard
   run.reached('ReplicasInSync');
   await run.perform({ HandOver });
   run.reached('MasterHandedOver');
-  await awaitStability(run, order);
+  // Who is there was seen a moment ago; a pod that was replaced since is refused by its uid.
+  await awaitStability(run, order, run.observed);
   run.reached('ClusterStable');
   await run.perform({ Snapshot, RestartPod, HandOver, RemoveReplica });
   await letGoOfSnapshot(run, order);
-  await verifyVersion(run, order);
+  // The last node to restart was seen with the others when it was back.
+  verifyVersion(order, run.observed);
   run.reached('OldMasterUpgraded', `shard ${order.shard} runs ${order.tag}`);
 }
 
@@ -117,8 +119,9 @@ async function goBack(run: ShardRun, order: ShardInput['order'], notes: ShardNot
   run.reached('MasterHandedOver');
   run.reached('ClusterStable');
   await run.perform({ CreateShard, RemoveReplica, AwaitPods, MeetNode, AttachReplica, RestartPod, HandOver });
-  await awaitStability(run, order);
-  await verifyVersion(run, order);
+  const observed = await run.observe();
+  await awaitStability(run, order, observed);
+  verifyVersion(order, observed);
   run.reached('ShardRolledBack', `shard ${order.shard} runs ${order.tag} again`);
 }
 
@@ -172,15 +175,18 @@ function noteMaster(run: ShardRun, { shard }: ShardInput['order'], notes: ShardN
 async function awaitReplicas(run: ShardRun, order: ShardInput['order'], notes: ShardNotes): Promise<void> {
   const startedMs = run.port.nowMs();
   notes.add({ syncStartedAt: isoTime(startedMs), syncElapsedSeconds: 0 });
-  const observed = await run.observe();
+  const { observed } = run;
   const master = masterOf(observed, order.shard);
   const replicas = observed.nodes.filter((node) => node.masterId === master.id && node.ready);
   await awaitSync(run, order, replicas, master, `replicas of shard ${order.shard} are in sync`);
   notes.add({ syncElapsedSeconds: Math.round((run.port.nowMs() - startedMs) / 1000) });
 }
 
-async function awaitStability(run: ShardRun, { limits }: ShardInput['order']): Promise<void> {
-  const { cluster, pods, nodes } = await run.observe();
+async function awaitStability(
+  run: ShardRun,
+  { limits }: ShardInput['order'],
+  { cluster, pods, nodes }: ShardRun['observed'],
+): Promise<void> {
   // A node that has just started in another shard is no part of the cluster yet.
   const members = new Set(
     nodes.flatMap((node) => (node.role === 'replica' || node.slots.length > 0 ? node.pod : [])),
@@ -201,8 +207,7 @@ async function letGoOfSnapshot(run: ShardRun, order: ShardInput['order']): Promi
 }
 
 /** What the servers say of themselves counts, not what their pods were made with. */
-async function verifyVersion(run: ShardRun, { shard, tag }: ShardInput['order']): Promise<void> {
-  const { nodes } = await run.observe();
+function verifyVersion({ shard, tag }: ShardInput['order'], { nodes }: ShardRun['observed']): void {
   const wrong = nodes.find((node) => node.shard === shard && !isVersionOf(node.version, tag));
   if (wrong !== undefined)
     throw failure('ValkeyUpgradeFailed', `${wrong.pod} says that it runs ${wrong.version}, not ${tag}`);
