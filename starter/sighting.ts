@@ -21,6 +21,8 @@ export interface Sighting {
   /** Which of our own conditions (`Parked`, `Accepted`) stand on it with a bad word. */
   readonly reported: readonly string[];
   readonly owner: ResourceRef | null;
+  /** Of a primary resource: the objects of other types that it names, by kind. */
+  readonly names?: Readonly<Record<string, readonly string[]>>;
   /** Why it cannot be handed to a workflow. */
   readonly problem: string | null;
 }

@@ -5,7 +5,7 @@ import type { ResourceRef } from '../workflows/shared/messages.ts';
 import type { HintDeliveryOptions } from './hint-delivery.ts';
 import type { HintPace } from './hint-schedule.ts';
 import { Informer } from './informer.ts';
-import type { InformerTimes } from './informer.ts';
+import type { Change, InformerTimes } from './informer.ts';
 import { KubernetesApi } from './kubernetes-api.ts';
 import { LeaderElection } from './leader-election.ts';
 import type { LeaderElectionOptions } from './leader-election.ts';
@@ -165,14 +165,17 @@ export class Starter {
     const informer = new Informer<Sighting>({
       api: this.#api,
       path: resourcePath(type),
-      project: (object) =>
-        sightingOf(type, object, {
+      project: (object) => ({
+        ...sightingOf(type, object, {
           owner: (one) => ownerOrNone(owner, one),
           refuse: (one) => (source.role === 'part' ? null : refuseObject(watch, one, owner)),
           ...(secondary.news === undefined ? {} : { news: secondary.news }),
         }),
+        ...(source.role === 'primary' ? { names: namesIn(watch, object) } : {}),
+      }),
       changed: (change) => {
-        this.#trigger.changed(source, change);
+        if (secondary.namedBy === undefined) this.#trigger.changed(source, change);
+        else this.#tellWhoNames(source, change);
         if (source.role === 'primary' && change.is === 'seen' && change.before === null)
           this.#reconsiderWishes(watch, change.now);
       },
@@ -184,6 +187,24 @@ export class Starter {
       ...(this.#options.times === undefined ? {} : { times: this.#options.times }),
     });
     return { source, informer };
+  }
+
+  /** What several resources name concerns each of them. */
+  #tellWhoNames(source: Source, change: Change<Sighting>): void {
+    const { namespace, name, kind } = change.is === 'gone' ? change.before : change.now;
+    const primary = this.#watched.find(
+      (one) => one.source.watch === source.watch && one.source.role === 'primary',
+    );
+    for (const one of primary?.informer.known ?? []) {
+      if (one.namespace !== namespace || one.names?.[kind]?.includes(name) !== true) continue;
+      const owner = { namespace, name: one.name };
+      this.#trigger.changed(
+        source,
+        change.is === 'gone'
+          ? { ...change, before: { ...change.before, owner } }
+          : { ...change, now: { ...change.now, owner } },
+      );
+    }
   }
 
   #existence(watch: LifecycleWatch, owner: ResourceRef): Existence {
@@ -211,6 +232,17 @@ function ownerOrNone(owner: SecondaryWatch['owner'], object: KubernetesObject): 
     // The check of the object asks again, and puts the error into its condition.
     return null;
   }
+}
+
+/** What a resource names of each type that is watched for it. */
+function namesIn(
+  watch: LifecycleWatch,
+  object: KubernetesObject,
+): Readonly<Record<string, readonly string[]>> {
+  const named = watch.secondaries.flatMap(({ kind, namedBy }) =>
+    namedBy === undefined ? [] : [[kind, namedBy(object)] as const],
+  );
+  return Object.fromEntries(named);
 }
 
 function ownReference(object: KubernetesObject): { namespace: string; name: string } {

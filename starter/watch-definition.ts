@@ -17,6 +17,8 @@ export interface SecondaryWatch extends ResourceType {
   readonly labelSelector?: string;
   /** The resource whose entity it concerns, or null when it concerns none. */
   readonly owner: (object: KubernetesObject) => ResourceRef | null;
+  /** The objects of this type that a primary resource names, in its own namespace: each concerns whoever names it. */
+  readonly namedBy?: (primary: KubernetesObject) => readonly string[];
   /**
    * A wish (such as an upgrade) is forwarded like the primary resource, and refused with a condition when there is none;
    * a part (such as a pod) wakes at most. Neither gets the finalizer: the entity lives as long as the primary resource.

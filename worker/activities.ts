@@ -29,6 +29,7 @@ export const valkeyNaming: ValkeyNaming = {
   appliedAnnotation: valkey.APPLIED_ANNOTATION,
   port: valkey.CLIENT_PORT,
   issuedTlsSecret: valkey.issuedTlsSecretName,
+  keptAuthSecret: valkey.keptAuthSecretName,
   intentOf: (observed) => hashesOf(holdVersion(observed).cluster),
 };
 

@@ -5,6 +5,7 @@ export { healValkeyCluster } from './valkey-cluster/operations/heal.ts';
 export { changeValkeyReplicas } from './valkey-cluster/operations/change-replicas.ts';
 export { rebalanceValkeyCluster } from './valkey-cluster/operations/rebalance.ts';
 export { restartValkeyCluster } from './valkey-cluster/operations/restart.ts';
+export { rotateValkeySecrets } from './valkey-cluster/operations/rotate.ts';
 export { scaleValkeyCluster } from './valkey-cluster/operations/scale.ts';
 export { scaleDownValkeyCluster } from './valkey-cluster/operations/scale-down.ts';
 export { scaleUpValkeyCluster } from './valkey-cluster/operations/scale-up.ts';

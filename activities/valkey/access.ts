@@ -5,6 +5,7 @@ import type { KubernetesClient } from '../kubernetes/client.ts';
 import type { Pod, Secret } from '../kubernetes/objects.ts';
 import type { Connect, Credentials, ValkeyConnection } from './client.ts';
 import type { ValkeyAccess, ValkeyServer } from './contract.ts';
+import { readKept, type Kept } from './kept-passwords.ts';
 
 /** What the lifecycle calls its objects; its own domain says it, and the worker hands it over. */
 export interface ValkeyNaming {
@@ -22,13 +23,15 @@ export interface ValkeyNaming {
   readonly port: number;
   /** The Secret that cert-manager fills for a cluster. */
   issuedTlsSecret(cluster: string): string;
+  /** The Secret in which we keep the passwords that its servers may still have. */
+  keptAuthSecret(cluster: string, uid: string): string;
   /** The hashes that the objects of what was observed should carry. */
   intentOf(observed: ValkeyObservation): ValkeyIntent;
 }
 
 /** What the activities are made from. */
 export interface ValkeyClients {
-  readonly kubernetes: Pick<KubernetesClient, 'read' | 'list' | 'has'>;
+  readonly kubernetes: KubernetesClient;
   readonly connect: Connect;
   readonly naming: ValkeyNaming;
 }
@@ -43,7 +46,7 @@ export async function withMembers<T>(
   clients: ValkeyClients,
   access: ValkeyAccess,
   servers: readonly ValkeyServer[],
-  work: (members: readonly Member[], credentials: Credentials) => Promise<T>,
+  work: (members: readonly Member[]) => Promise<T>,
   timeoutMs?: { readonly connect: number; readonly command: number },
 ): Promise<T> {
   const [credentials] = await Promise.all([
@@ -59,7 +62,7 @@ export async function withMembers<T>(
       if (one.status === 'rejected' || server === undefined) throw (one as PromiseRejectedResult).reason;
       return { ...one.value, server };
     });
-    return await work(members, credentials);
+    return await work(members);
   } finally {
     for (const one of opened) if (one.status === 'fulfilled') one.value.close();
   }
@@ -97,24 +100,41 @@ async function assertPod(
   if (why !== null) throw failure('ValkeyPodReplaced', `pod ${name} ${why}`);
 }
 
-/** Reads the Secrets that the access names. */
-export async function readCredentials(
-  kubernetes: Pick<KubernetesClient, 'read'>,
-  access: ValkeyAccess,
-): Promise<Credentials> {
-  const { auth, tls, namespace } = access;
-  const [authSecret, tlsSecret] = await Promise.all([
-    auth === null ? null : readSecret(kubernetes, namespace, auth.secret),
-    tls === null ? null : readSecret(kubernetes, namespace, tls.secret),
-  ]);
-  return {
-    user: auth?.user ?? 'default',
-    password: auth === null || authSecret === null ? null : secretValue(authSecret, auth.key),
-    tls: tlsSecret === null ? null : tlsOptions(tlsSecret, access),
-  };
+/** What opens servers, and what they were given last. */
+export interface LogIn {
+  readonly credentials: Credentials;
+  readonly kept: Kept;
 }
 
-async function readSecret(
+/** Reads the Secrets that the access names, and the passwords that we keep for servers that lag behind. */
+export const readCredentials = async (
+  kubernetes: Pick<KubernetesClient, 'read'>,
+  access: ValkeyAccess,
+): Promise<Credentials> => (await readLogIn(kubernetes, access)).credentials;
+
+/** The same, with what is kept. */
+export async function readLogIn(
+  kubernetes: Pick<KubernetesClient, 'read'>,
+  access: ValkeyAccess,
+): Promise<LogIn> {
+  const { auth, tls, namespace } = access;
+  const [authSecret, tlsSecret, kept] = await Promise.all([
+    auth === null ? null : readSecret(kubernetes, namespace, auth.secret),
+    tls === null ? null : readSecret(kubernetes, namespace, tls.secret),
+    readKept(kubernetes, access),
+  ]);
+  const password = auth === null || authSecret === null ? null : secretValue(authSecret, auth.key);
+  const credentials = {
+    user: auth?.user ?? 'default',
+    password,
+    older: kept.passwords.filter((word) => word !== password),
+    tls: tlsSecret === null ? null : tlsOptions(tlsSecret, access),
+  };
+  return { credentials, kept };
+}
+
+/** Reads a Secret that must be there. */
+export async function readSecret(
   kubernetes: Pick<KubernetesClient, 'read'>,
   namespace: string,
   name: string,
@@ -124,7 +144,8 @@ async function readSecret(
   return secret;
 }
 
-function secretValue(secret: Secret, key: string): string {
+/** The text under a key that must be there. */
+export function secretValue(secret: Secret, key: string): string {
   // The pods' start script drops line breaks at the end too, as editors and `echo` leave them there.
   const value = decode(secret, key)?.replace(/\n+$/, '') ?? null;
   if (value !== null) return value;

@@ -1,4 +1,5 @@
 import type { ValkeyClients } from './access.ts';
+import { applyAcl } from './apply-acl.ts';
 import { assignSlots } from './assign-slots.ts';
 import { attachReplica } from './attach-replica.ts';
 import { awaitHealth } from './await-health.ts';
@@ -12,6 +13,7 @@ import { handOver } from './hand-over.ts';
 import { meetNodes } from './meet-nodes.ts';
 import { migrateSlots } from './migrate-slots.ts';
 import { createObserve } from './observe.ts';
+import { addPassword, dropPasswords } from './rotate-password.ts';
 import { snapshot } from './snapshot.ts';
 import { takeOver } from './take-over.ts';
 import { KubernetesError, asKubernetesFailure } from '../kubernetes/errors.ts';
@@ -38,6 +40,12 @@ export function createValkeyActivities(clients: ValkeyClients): ValkeyActivities
     takeOverValkeyMaster: (input) => typed(() => takeOver(clients, input)),
     /** Safe to repeat: a value that is set already is left alone. */
     configureValkeyServers: (input) => typed(() => configure(clients, input)),
+    /** Safe to repeat: a password that a server has already is left alone, and what is kept is kept before it is given. */
+    addValkeyPassword: (input) => typed(() => addPassword(clients, input)),
+    /** Safe to repeat: a password that a server refuses already is left alone. */
+    dropValkeyPasswords: (input) => typed(() => dropPasswords(clients, input)),
+    /** Safe to repeat: users are set as a whole, to the same again. */
+    applyValkeyAcl: (input) => typed(() => applyAcl(clients, input)),
     /** Safe to repeat: who is reset or forgotten already is left alone. */
     forgetValkeyNodes: (input) => typed(() => forgetNodes(clients, input)),
     /** Safe to repeat: it only looks. */

@@ -1,4 +1,3 @@
-import { reportProgress } from '../attempt.ts';
 import { pollUntil } from '../polling.ts';
 import { withMembers, type Member, type ValkeyClients } from './access.ts';
 import type { ValkeyActivities } from './contract.ts';
@@ -14,20 +13,21 @@ const LOOK_EVERY_MS = 50;
 /** Ends what moves, so that every slot is wholly where it is served. */
 export function cancelMigrations(
   clients: ValkeyClients,
-  { access, source, servers }: Input,
+  { access, source, servers, ranges }: Input,
 ): Promise<{ readonly cancelled: number; readonly closed: number }> {
   const others = servers.filter((server) => server.pod !== source.pod);
-  return withMembers(clients, access, [source, ...others], async (members, credentials) => {
+  return withMembers(clients, access, [source, ...others], async (members) => {
     const [from] = members;
     if (from === undefined) throw new Error('a move has a source');
     const cancelled = await cancelJobs(from);
     const { self } = await readView(from);
-    const closed = await closeOpenSlots(members, self.id, credentials, reportProgress);
+    const within = ranges === undefined ? {} : { within: ranges };
+    const closed = await closeOpenSlots({ members, sourceId: self.id, ...within });
     return { cancelled, closed };
   });
 }
 
-/** The server knows one word for all its jobs; it has at most those of one step. */
+/** The server knows one word for all its jobs: whoever moves slots from here beside us is being ended too. */
 async function cancelJobs(source: Member): Promise<number> {
   const running = async (): Promise<number> =>
     ((await readSlotJobs(source)) ?? []).filter((job) => job.operation === 'EXPORT' && isRunning(job)).length;

@@ -8,6 +8,8 @@ import { ValkeyError } from './errors.ts';
 export interface Credentials {
   readonly user: string;
   readonly password: string | null;
+  /** Older passwords, tried when the first is refused: a server may not have heard of it yet. */
+  readonly older?: readonly string[];
   readonly tls: ConnectionOptions | null;
 }
 
@@ -21,6 +23,8 @@ export interface Endpoint {
 /** A connection to one server, not to the cluster: commands go to exactly this node. */
 export interface ValkeyConnection {
   readonly endpoint: Endpoint;
+  /** What opened it. */
+  readonly credentials: Credentials;
   /** Sends a command that only reads. */
   ask(...command: readonly string[]): Promise<string>;
   /** Sends a command that only reads and answers a list; its texts are bytes, because keys may be anything. */
@@ -85,16 +89,16 @@ export function createValkeyConnect(hook: MutationHook = noMutationHook): Connec
       signal.throwIfAborted();
       throw new ValkeyError(endpoint.pod, 'a connection', lastError ?? error);
     }
-    if (credentials.password !== null) {
-      try {
-        await send('AUTH', ['AUTH', credentials.user, credentials.password]);
-      } catch (error) {
-        close();
-        throw error;
-      }
+    let password: string | null = null;
+    try {
+      password = await logIn((word) => send('AUTH', ['AUTH', credentials.user, word]), credentials);
+    } catch (error) {
+      close();
+      throw error;
     }
     return {
       endpoint,
+      credentials: { ...credentials, password },
       ask: (...command) => send(command.join(' '), command),
       async askList(...command) {
         const [name = '', ...args] = command;
@@ -115,6 +119,27 @@ export function createValkeyConnect(hook: MutationHook = noMutationHook): Connec
   };
 }
 
+/** Answers the password that opened the server; when all are refused, the refusal of the newest tells. */
+async function logIn(
+  say: (password: string) => Promise<unknown>,
+  { password, older = [] }: Credentials,
+): Promise<string | null> {
+  if (password === null) return null;
+  let refusal: unknown = null;
+  for (const word of [password, ...older]) {
+    try {
+      await say(word);
+      return word;
+    } catch (error) {
+      if (!(error instanceof ValkeyError) || error.code !== 'WRONGPASS') throw error;
+      refusal ??= error;
+    }
+  }
+  throw refusal;
+}
+
+const TWO_WORDS: ReadonlySet<unknown> = new Set(['CLUSTER', 'CONFIG', 'ACL']);
+
 /** `CLUSTER MEET`, `MIGRATE`: what is done, without what it is done to, which may be a key or a password. */
 const verbOf = (command: readonly (string | Buffer)[]): string =>
-  command.slice(0, command[0] === 'CLUSTER' ? 2 : 1).join(' ');
+  command.slice(0, TWO_WORDS.has(command[0]) ? 2 : 1).join(' ');

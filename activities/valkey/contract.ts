@@ -1,3 +1,4 @@
+import type { ObjectIdentity } from '../kubernetes/contract.ts';
 import type { ResourceRef } from '../../workflows/shared/messages.ts';
 import type { SlotRange, ValkeyObservation } from '../../workflows/valkey-cluster/domain/observation.ts';
 
@@ -5,7 +6,15 @@ import type { SlotRange, ValkeyObservation } from '../../workflows/valkey-cluste
 export interface ValkeyAccess {
   readonly namespace: string;
   readonly cluster: string;
-  readonly auth: { readonly secret: string; readonly key: string; readonly user: string } | null;
+  readonly auth: {
+    readonly secret: string;
+    readonly key: string;
+    readonly user: string;
+    /** The Secret of ours with the passwords that servers may still have. */
+    readonly kept?: string;
+    /** The Secret with the users of an ACL file. */
+    readonly acl?: { readonly secret: string; readonly key: string };
+  } | null;
   readonly tls: { readonly secret: string } | null;
 }
 
@@ -53,6 +62,8 @@ export interface ValkeyActivities {
     /** All masters, which must hear of it. */
     readonly servers: readonly ValkeyServer[];
     readonly ranges: readonly SlotRange[];
+    /** What other moves take from the same source meanwhile: when such a slot is open, it is theirs. */
+    readonly beside?: readonly SlotRange[];
   }): Promise<{
     readonly slots: number;
     readonly keys: number;
@@ -61,11 +72,12 @@ export interface ValkeyActivities {
     readonly seconds: number;
   }>;
 
-  /** Cancels the migration jobs of a source, and closes slots that it has half given away. */
+  /** Cancels the migration jobs of a source, and closes slots that it has half given away: all, or those of some ranges. */
   cancelValkeyMigrations(input: {
     readonly access: ValkeyAccess;
     readonly source: ValkeyServer;
     readonly servers: readonly ValkeyServer[];
+    readonly ranges?: readonly SlotRange[];
   }): Promise<{ readonly cancelled: number; readonly closed: number }>;
 
   /**
@@ -94,6 +106,30 @@ export interface ValkeyActivities {
     readonly servers: readonly ValkeyServer[];
     readonly settings: readonly (readonly [directive: string, value: string])[];
   }): Promise<{ readonly changed: number }>;
+
+  /**
+   * Keeps the password of the spec's Secret, and gives it to all servers beside those that they have, for clients and for
+   * replicas. With no servers it is kept only, as those that start read it themselves.
+   */
+  addValkeyPassword(input: {
+    readonly access: ValkeyAccess;
+    readonly owner: ObjectIdentity;
+    readonly servers: readonly ValkeyServer[];
+  }): Promise<{ readonly servers: number }>;
+
+  /** Has all servers refuse every older password, once each of them takes the newest. */
+  dropValkeyPasswords(input: {
+    readonly access: ValkeyAccess;
+    readonly owner: ObjectIdentity;
+    readonly servers: readonly ValkeyServer[];
+  }): Promise<{ readonly dropped: number }>;
+
+  /** Gives all servers the users of the ACL Secret, and takes those away that it has no more. */
+  applyValkeyAcl(input: {
+    readonly access: ValkeyAccess;
+    readonly owner: ObjectIdentity;
+    readonly servers: readonly ValkeyServer[];
+  }): Promise<{ readonly users: number; readonly removed: number }>;
 
   /** Resets the servers that leave, and makes those that stay forget these nodes. Refuses a node that serves slots. */
   forgetValkeyNodes(input: {

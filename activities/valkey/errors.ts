@@ -16,12 +16,15 @@ export class ValkeyError extends Error {
 
   constructor(pod: string, command: string, error: unknown) {
     const { message, name, code } = wordsOf(error);
-    super(`${pod} answered ${command} with: ${message}`);
+    super(`${pod} answered ${command} with: ${message.replace(SECRET_MODIFIER, "modifier '…'")}`);
     this.pod = pod;
     this.isReply = name === 'ReplyError';
     this.code = this.isReply ? (/^[A-Z]+/.exec(message)?.[0] ?? '') : code;
   }
 }
+
+/** A refusal repeats the rule that it refuses, and some rules are passwords. */
+const SECRET_MODIFIER = /modifier '[<>#!][^']*'/;
 
 function wordsOf(error: unknown): { readonly message: string; readonly name: string; readonly code: string } {
   if (!(error instanceof Error)) return { message: String(error), name: '', code: '' };

@@ -15,30 +15,32 @@ type Input = Parameters<ValkeyActivities['migrateValkeySlots']>[0];
 type Moved = Awaited<ReturnType<ValkeyActivities['migrateValkeySlots']>>;
 
 const LOOK_EVERY_MS = 50;
+/** A job is looked at the more often the younger it is: the looks add little to what is short, and are few for what is long. */
+const LOOK_AFTER = { shareOfTime: 1 / 16, leastMs: 10, mostMs: 250 } as const;
+const AGREED_EVERY_MS = 10;
 const WRITABLE_WITHIN_MS = 30_000;
 /** A slot is nobody's, as two servers see it, for a moment only. */
 const SETTLES_WITHIN_MS = 3_000;
 /** A `MIGRATE` of large values blocks for longer than other commands. */
 const TIMEOUT_MS = { connect: 2_000, command: 30_000 } as const;
-const REFUSED = /already migrating|not served by this node|Unknown node|not allowed|in progress/;
+const REFUSED = /already migrating|not served by this node|Unknown node|not allowed|in progress|manually/;
 
 /** Moves slots with their keys from one master to another, whatever an earlier attempt left of it. */
 export function migrateSlots(clients: ValkeyClients, input: Input): Promise<Moved> {
-  const { access, source, target, servers, ranges } = input;
+  const { access, source, target, servers, ranges, beside = [] } = input;
   const rest = servers.filter((one) => one.pod !== source.pod && one.pod !== target.pod);
   return withMembers(
     clients,
     access,
     [source, target, ...rest],
-    async (members, credentials) => {
+    async (members) => {
       const [from, to, ...others] = members;
       if (from === undefined || to === undefined) throw new Error('a move has two ends');
       const [sourceId, targetId] = await Promise.all([idOf(from), idOf(to)]);
-      await closeOpenSlots(members, sourceId, credentials, reportProgress);
-      await awaitWritable(to);
-      const parties = { source: from, target: to, sourceId, targetId, others, credentials };
+      await Promise.all([closeOpenSlots({ members, sourceId, without: beside }), awaitWritable(to)]);
+      const parties = { source: from, target: to, sourceId, targetId, others };
       const moved = await new Migration(parties, ranges).run();
-      await pollUntil(LOOK_EVERY_MS, () => lookForAgreement(members, targetId, ranges));
+      await pollUntil(AGREED_EVERY_MS, () => lookForAgreement(members, targetId, ranges));
       return moved;
     },
     TIMEOUT_MS,
@@ -66,7 +68,7 @@ class Migration {
   readonly #ranges: readonly SlotRange[];
   readonly #startedMs = performance.now();
   #jobs = 0;
-  #keys = 0;
+  #keys: number | null = null;
   #byKey = 0;
   #refusals = 0;
 
@@ -77,19 +79,17 @@ class Migration {
 
   async run(): Promise<Moved> {
     const { source, targetId } = this.#parties;
-    let left = await this.#left();
-    this.#keys = await countKeys(source, left);
-    for (; left.length > 0; left = await this.#left()) {
+    for (let left = await this.#left(); left.length > 0; left = await this.#left()) {
       const jobs = await readSlotJobs(source);
       const to = { target: targetId, nowSeconds: Date.now() / 1_000, refusals: this.#refusals };
       const next = planNextMove(left, jobs, to);
       if (next.how === 'adopt') await this.#follow(next.job, left);
-      else if (next.how === 'job') await this.#begin(next.ranges);
+      else if (next.how === 'job') await this.#begin(next.ranges, left);
       else await this.#moveKeys(left, next.why);
     }
     const seconds = Math.round(performance.now() - this.#startedMs) / 1_000;
     const slots = countSlots(this.#ranges);
-    return { slots, keys: this.#keys, jobs: this.#jobs, slotsByKey: this.#byKey, seconds };
+    return { slots, keys: this.#keys ?? 0, jobs: this.#jobs, slotsByKey: this.#byKey, seconds };
   }
 
   /** What has not arrived yet; refuses slots that a third node serves. */
@@ -112,11 +112,16 @@ class Migration {
     }
   }
 
-  async #begin(ranges: readonly SlotRange[]): Promise<void> {
+  /** Counts what is to go when it is known to go, and behind the word that begins it: nothing waits for the count. */
+  async #count(left: readonly SlotRange[]): Promise<void> {
+    this.#keys ??= await countKeys(this.#parties.source, left);
+  }
+
+  async #begin(ranges: readonly SlotRange[], left: readonly SlotRange[]): Promise<void> {
     const { source, targetId } = this.#parties;
     const words = ['SLOTSRANGE', ...ranges.flat().map(String), 'NODE', targetId];
     try {
-      await source.tell('CLUSTER', 'MIGRATESLOTS', ...words);
+      await Promise.all([source.tell('CLUSTER', 'MIGRATESLOTS', ...words), this.#count(left)]);
       this.#jobs += 1;
     } catch (error) {
       if (!(error instanceof ValkeyError) || !error.isReply || !REFUSED.test(error.message)) throw error;
@@ -130,21 +135,26 @@ class Migration {
   /** Watches a job until it is over, or forgotten because its server started anew. */
   async #follow(job: SlotJob, left: readonly SlotRange[]): Promise<void> {
     const { source, target } = this.#parties;
+    await this.#count(left);
     const total = countSlots(this.#ranges);
-    const ended = await pollUntil(LOOK_EVERY_MS, async () => {
+    const arrived = total - countSlots(left);
+    const startedMs = performance.now();
+    for (;;) {
       const now = (await readSlotJobs(source))?.find((one) => one.name === job.name);
-      if (now === undefined || !isRunning(now)) return { done: now ?? null };
-      const arrived = total - countSlots(left);
+      if (now?.state === 'failed') reportProgress(`the job failed: ${now.message}`);
+      if (now === undefined || !isRunning(now)) return;
       const bytes = now.remainingBytes > 0 ? `, ${now.remainingBytes} bytes to send` : '';
-      return {
-        waiting: `${arrived} of ${total} slots (${this.#keys} keys) are at ${target.server.pod}${this.#timeLeft(arrived)}; the job for ${countSlots(job.ranges)} more: ${now.state}${bytes}`,
-      };
-    });
-    if (ended?.state === 'failed') reportProgress(`the job failed: ${ended.message}`);
+      reportProgress(
+        `${arrived} of ${total} slots (${this.#keys} keys) are at ${target.server.pod}${this.#timeLeft(arrived)}; the job for ${countSlots(job.ranges)} more: ${now.state}${bytes}`,
+      );
+      const { shareOfTime, leastMs, mostMs } = LOOK_AFTER;
+      await rest(Math.min(mostMs, Math.max(leastMs, (performance.now() - startedMs) * shareOfTime)));
+    }
   }
 
   async #moveKeys(left: readonly SlotRange[], why: string): Promise<void> {
     const { target } = this.#parties;
+    await this.#count(left);
     const total = countSlots(this.#ranges);
     const before = total - countSlots(left);
     const startedMs = performance.now();

@@ -1,6 +1,5 @@
 import type { SlotRange } from '../../workflows/valkey-cluster/domain/observation.ts';
 import type { Member } from './access.ts';
-import type { Credentials } from './client.ts';
 import { ValkeyError } from './errors.ts';
 import { firstSlots } from './slot-jobs.ts';
 import { subtractRanges } from './slots.ts';
@@ -12,7 +11,6 @@ export interface Parties {
   readonly sourceId: string;
   readonly targetId: string;
   readonly others: readonly Member[];
-  readonly credentials: Credentials;
 }
 
 /** So many slots are open at a time: each open one costs clients a redirection for keys that have gone ahead. */
@@ -74,12 +72,11 @@ const setSlots = (
 
 /** Moves the keys of an open slot until it holds none; answers how many went. */
 export async function moveSlotKeys(
-  { source, target, credentials }: Pick<Parties, 'source' | 'target' | 'credentials'>,
+  { source, target }: Pick<Parties, 'source' | 'target'>,
   slot: number,
 ): Promise<number> {
   const { ip, port } = target.server;
-  const { user, password } = credentials;
-  const auth = password === null ? [] : ['AUTH2', user, password];
+  const auth = authWords(target);
   for (let moved = 0; ;) {
     const keys = await source.askList('CLUSTER', 'GETKEYSINSLOT', String(slot), String(KEYS_AT_ONCE));
     if (keys.length === 0) return moved;
@@ -92,12 +89,10 @@ export async function moveSlotKeys(
 
 /** Brings keys that lie at an importer back to the slot's owner; one that the owner has too is the older copy. */
 export async function returnSlotKeys(
-  parties: Pick<Parties, 'source' | 'target' | 'credentials'>,
+  { source: importer, target: owner }: Pick<Parties, 'source' | 'target'>,
   slot: number,
 ): Promise<void> {
-  const { source: importer, target: owner, credentials } = parties;
-  const { user, password } = credentials;
-  const auth = password === null ? [] : ['AUTH2', user, password];
+  const auth = authWords(owner);
   const to = [owner.server.ip, String(owner.server.port)];
   const rest = ['0', String(MIGRATE_TIMEOUT_MS), ...auth];
   for (;;) {
@@ -115,6 +110,10 @@ export async function returnSlotKeys(
     }
   }
 }
+
+/** What the target let us in with, its sender presents to it too. */
+const authWords = ({ credentials: { user, password } }: Member): readonly string[] =>
+  password === null ? [] : ['AUTH2', user, password];
 
 /** Ranges as single slots. */
 export const slotsOf = (ranges: readonly SlotRange[]): readonly number[] =>

@@ -7,20 +7,16 @@ import type {
 } from '../../workflows/valkey-cluster/domain/observation.ts';
 import type { CustomObject, KubernetesObject, Pod, StatefulSet } from '../kubernetes/objects.ts';
 import { isReady, waitingWords } from '../kubernetes/pod-state.ts';
-import { readCredentials, type ValkeyClients, type ValkeyNaming } from './access.ts';
-import type { Credentials } from './client.ts';
+import type { ValkeyClients, ValkeyNaming } from './access.ts';
+import { accessOf, askServers } from './ask-servers.ts';
 import { findMissing } from './dependencies.ts';
-import { parseServerInfo } from './info.ts';
+import { observeSecrets } from './observe-secrets.ts';
 import { createPlaceReader } from './places.ts';
 import { parseValkeyCluster } from './resource.ts';
 import { readStuck } from './stuck-pods.ts';
-import { buildTopology, type Answer } from './topology.ts';
+import { buildTopology } from './topology.ts';
 import { listUpgrades } from './upgrades.ts';
-import { readView } from './view.ts';
 import { createZoneReader } from './zones.ts';
-
-/** A server that is asked only to be described has to answer at once. */
-const BRIEF_MS = { connect: 800, command: 1_500 } as const;
 
 /** Kinds beside StatefulSets and pods that a cluster has. */
 const OWNED_KINDS = [
@@ -61,74 +57,25 @@ export function createObserve(
       })),
     );
     seen.sort(byName);
-    const answers = missing.length > 0 && seen.length === 0 ? [] : await askAll(clients, cluster, seen);
+    const access = accessOf(clients, cluster);
+    const asked = await askServers(clients, access, seen);
+    const secrets = await observeSecrets(clients, access, asked);
     const observed = {
       cluster,
       shards: sets.items
         .filter((set) => isOwned(set, cluster))
         .map((set) => shardSet(set, naming))
         .sort(byShard),
-      ...buildTopology(seen, answers),
+      ...buildTopology(seen, asked.answers),
       missing,
       owned,
       upgrades,
+      ...(secrets === null ? {} : { secrets }),
       ...(places === undefined ? {} : { places }),
     };
     return { ...observed, intended: naming.intentOf(observed) };
   };
 }
-
-/** Asks every server that runs; one that does not answer is described by why. */
-async function askAll(
-  clients: ValkeyClients,
-  cluster: ValkeyClusterResource,
-  pods: readonly Omit<ValkeyPod, 'nodeId'>[],
-): Promise<readonly Answer[]> {
-  const running = pods.filter((pod) => pod.ip !== null && pod.phase === 'Running');
-  if (running.length === 0) return [];
-  let credentials: Credentials;
-  try {
-    credentials = await readCredentials(clients.kubernetes, accessOf(clients, cluster));
-  } catch (error) {
-    return running.map((pod) => ({ pod: pod.name, why: wordsOf(error) }));
-  }
-  return Promise.all(running.map((pod) => askOne(clients, pod.name, pod.ip ?? '', credentials)));
-}
-
-async function askOne(
-  clients: ValkeyClients,
-  pod: string,
-  ip: string,
-  credentials: Credentials,
-): Promise<Answer> {
-  try {
-    const connection = await clients.connect({ pod, ip, port: clients.naming.port }, credentials, BRIEF_MS);
-    try {
-      const [view, info] = await Promise.all([readView(connection), connection.ask('INFO')]);
-      return { pod, view, info: parseServerInfo(info) };
-    } finally {
-      connection.close();
-    }
-  } catch (error) {
-    return { pod, why: wordsOf(error) };
-  }
-}
-
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-const accessOf = ({ naming }: ValkeyClients, { namespace, name, spec }: ValkeyClusterResource) => ({
-  namespace,
-  cluster: name,
-  auth:
-    spec.auth === undefined
-      ? null
-      : {
-          secret: spec.auth.secretRef.name,
-          key: spec.auth.secretRef.key,
-          user: spec.auth.acl?.enabled === true ? spec.auth.acl.adminUser : 'default',
-        },
-  tls: spec.tls === undefined ? null : { secret: spec.tls.secretName ?? naming.issuedTlsSecret(name) },
-});
 
 async function listOwned(
   { kubernetes }: ValkeyClients,

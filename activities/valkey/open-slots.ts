@@ -1,6 +1,8 @@
+import type { SlotRange } from '../../workflows/valkey-cluster/domain/observation.ts';
+import { reportProgress } from '../attempt.ts';
 import type { Member } from './access.ts';
-import type { Credentials } from './client.ts';
 import { moveSlotKeys, returnSlotKeys } from './move-keys.ts';
+import { contains } from './slots.ts';
 import { readView, type View } from './view.ts';
 
 interface Seen {
@@ -8,54 +10,58 @@ interface Seen {
   readonly view: View;
 }
 
+/** Whose open slots are to be closed. */
+interface Closing {
+  readonly members: readonly Member[];
+  readonly sourceId: string;
+  /** Of all slots that leave the source, only these; or all but these. */
+  readonly within?: readonly SlotRange[];
+  readonly without?: readonly SlotRange[];
+}
+
 /**
  * Closes slots that somebody left half moved. One that is open on both sides is moved to its end; one that only the
  * importer knows of goes back to its owner with whatever keys had gone ahead; one that only the owner knows of is closed.
  * Only slots that leave this source: another one may be in the middle of a move of its own.
  */
-export async function closeOpenSlots(
-  members: readonly Member[],
-  sourceId: string,
-  credentials: Credentials,
-  tell: (words: string) => void,
-): Promise<number> {
+export async function closeOpenSlots(closing: Closing): Promise<number> {
+  const { members, sourceId, within, without = [] } = closing;
   const seen = await Promise.all(
     members.map(async (member): Promise<Seen> => ({ member, view: await readView(member) })),
   );
-  const slots = new Set(
+  const open = new Set(
     seen.flatMap(({ view: { self } }) =>
       self.openSlots
         .filter(({ direction, peer }) => (direction === 'migrating' ? self.id : peer) === sourceId)
         .map(({ slot }) => slot),
     ),
   );
-  let closed = 0;
-  for (const slot of slots) {
-    tell(`slot ${slot} was left open: ${(closed += 1)} of ${slots.size} are being closed`);
-    await closeOne(seen, slot, credentials);
+  const slots = [...open].filter(
+    (slot) => (within === undefined || contains(within, slot)) && !contains(without, slot),
+  );
+  for (const [at, slot] of slots.entries()) {
+    reportProgress(`slot ${slot} was left open: ${at + 1} of ${slots.length} are being closed`);
+    await closeOne(seen, slot);
   }
-  return slots.size;
+  return slots.length;
 }
 
-async function closeOne(seen: readonly Seen[], slot: number, credentials: Credentials): Promise<void> {
+async function closeOne(seen: readonly Seen[], slot: number): Promise<void> {
   const open = (one: Seen, direction: 'importing' | 'migrating') =>
     one.view.self.openSlots.find((entry) => entry.slot === slot && entry.direction === direction);
-  const owner = seen.find((one) =>
-    one.view.self.slots.some(([first, last]) => first <= slot && slot <= last),
-  );
+  const owner = seen.find((one) => contains(one.view.self.slots, slot));
   const importers = seen.filter((one) => open(one, 'importing') !== undefined);
   const given = owner === undefined ? undefined : open(owner, 'migrating');
   const heir = importers.find((one) => one.view.self.id === given?.peer);
   if (owner === undefined) return; // Its owner is not among us: whoever can speak to it closes it.
   if (heir !== undefined) {
-    await moveSlotKeys({ source: owner.member, target: heir.member, credentials }, slot);
+    await moveSlotKeys({ source: owner.member, target: heir.member }, slot);
     const others = seen.filter((one) => one !== heir && one !== owner && one.view.self.role === 'master');
     for (const one of [heir, owner, ...others])
       await one.member.tell('CLUSTER', 'SETSLOT', String(slot), 'NODE', heir.view.self.id);
   }
   for (const one of importers.filter((importer) => importer !== heir)) {
-    if (heir === undefined)
-      await returnSlotKeys({ source: one.member, target: owner.member, credentials }, slot);
+    if (heir === undefined) await returnSlotKeys({ source: one.member, target: owner.member }, slot);
     await one.member.tell('CLUSTER', 'SETSLOT', String(slot), 'STABLE');
   }
   if (heir === undefined && given !== undefined)

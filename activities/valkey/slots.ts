@@ -7,6 +7,10 @@ export const SLOTS = 16_384;
 export const countSlots = (ranges: readonly SlotRange[]): number =>
   ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
 
+/** Whether a slot is in one of the ranges. */
+export const contains = (ranges: readonly SlotRange[], slot: number): boolean =>
+  ranges.some(([first, last]) => first <= slot && slot <= last);
+
 /** Sorted, without overlaps, neighbours joined. */
 export function joinRanges(ranges: readonly SlotRange[]): readonly SlotRange[] {
   const joined: [number, number][] = [];

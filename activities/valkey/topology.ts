@@ -10,7 +10,13 @@ import { bestView, dissenters, type View } from './view.ts';
 
 /** What came back from one pod's server. */
 export type Answer =
-  | { readonly pod: string; readonly view: View; readonly info: ServerInfo }
+  | {
+      readonly pod: string;
+      readonly view: View;
+      readonly info: ServerInfo;
+      /** It was opened with an older password than the Secret's. */
+      readonly lacksPassword: boolean;
+    }
   | { readonly pod: string; readonly why: string };
 
 /** Which pod is which node, what role it has, which slots it serves, and who is a member without a pod. */

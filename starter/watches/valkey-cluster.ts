@@ -7,7 +7,10 @@ const GROUP = 'valkey-operator.smoketurner.com';
 /** The label by which pods and StatefulSets name their cluster. */
 const CLUSTER_LABEL = `${GROUP}/cluster`;
 
-/** ValkeyCluster, with its upgrades, which are wishes of their own, and its StatefulSets and pods, which wake at most. */
+/**
+ * ValkeyCluster, with its upgrades, which are wishes of their own; its StatefulSets and pods, and the Secrets that it
+ * names, wake at most.
+ */
 export const watch: LifecycleWatch = {
   lifecycle: 'valkey-cluster',
   workflowType: 'valkeyCluster',
@@ -40,8 +43,30 @@ export const watch: LifecycleWatch = {
       labelSelector: CLUSTER_LABEL,
       owner: clusterOf,
     },
+    {
+      group: '',
+      version: 'v1',
+      plural: 'secrets',
+      kind: 'Secret',
+      is: 'part',
+      owner: () => null,
+      namedBy: secretsOf,
+      news: (secret) => JSON.stringify(fieldOf(secret, 'data') ?? null),
+    },
   ],
 };
+
+/** The Secrets of which a change is the cluster's business. */
+function secretsOf(cluster: KubernetesObject): readonly string[] {
+  const spec = fieldOf(cluster, 'spec');
+  const auth = fieldOf(spec, 'auth');
+  const acl = fieldOf(auth, 'acl');
+  return [
+    textOf(fieldOf(auth, 'secretRef'), 'name'),
+    textOf(fieldOf(acl, 'configSecretRef'), 'name'),
+    textOf(fieldOf(spec, 'tls'), 'secretName'),
+  ].filter((name) => name !== null);
+}
 
 /** An upgrade stands in the namespace of its cluster; one that says otherwise is told so by that cluster's workflow. */
 function upgradedCluster(object: KubernetesObject): ResourceRef | null {

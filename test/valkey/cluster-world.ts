@@ -36,7 +36,8 @@ export class ClusterWorld {
   readonly stack: StackHandle;
   readonly namespace: string;
   readonly name: string;
-  readonly password = randomBytes(12).toString('hex');
+  /** What its clients log in with. */
+  password = randomBytes(12).toString('hex');
   /** How its clients check its servers, when they speak TLS. */
   tls: ConnectionOptions | null = null;
   readonly api: KubernetesApi;
@@ -104,6 +105,12 @@ export class ClusterWorld {
       metadata: { name: 'cache-auth' },
       stringData: { password: this.password },
     });
+  }
+
+  /** Changes a Secret as `kubectl patch` does. */
+  async writeSecret(name: string, stringData: Readonly<Record<string, string>>): Promise<void> {
+    const path = `/api/v1/namespaces/${this.namespace}/secrets/${name}`;
+    await this.api.send('PATCH', path, { stringData }, 'application/merge-patch+json');
   }
 
   async read(): Promise<ClusterSeen | null> {

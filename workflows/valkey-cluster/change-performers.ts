@@ -2,7 +2,7 @@ import { failure, failureOf } from '../shared/failures.ts';
 import type { Performers } from '../shared/operation.ts';
 import type { ValkeyTypes } from './contract.ts';
 import { buildAccess, serversOf } from './domain/access.ts';
-import type { ValkeyStep } from './domain/commands.ts';
+import type { ValkeyPlan, ValkeyStep } from './domain/commands.ts';
 import { buildShardSet } from './domain/manifests.ts';
 import type { ValkeyNode, ValkeyObservation } from './domain/observation.ts';
 import { ordinalOf } from './domain/topology.ts';
@@ -17,13 +17,13 @@ import {
 } from './performers.ts';
 
 /**
- * What a step needs for itself. A shard that gives slots does nothing else meanwhile; the one that takes them may take
- * from several at once. No handover or restart shares a group with a move, and the servers refuse it besides.
+ * What a step needs for itself. A shard may give slots to several and take them from several at once: its server queues
+ * the jobs. No handover or restart shares a group with a move, and the servers refuse it besides.
  */
 export function partsOf(step: ValkeyStep): readonly string[] {
   switch (step.kind) {
     case 'MigrateSlots':
-      return [`shard ${step.from}`];
+      return [`slots from shard ${step.from} to shard ${step.to}`];
     case 'HandOver':
     case 'RestartPod':
     case 'AttachReplica':
@@ -38,9 +38,15 @@ export function partsOf(step: ValkeyStep): readonly string[] {
 /** How slots move, shards are handed over, and nodes that left are taken away. */
 export const changePerformersOf = (
   run: ValkeyRun,
+  plan: ValkeyPlan = run.input.plan,
 ): Performers<ValkeyTypes, 'MigrateSlots' | 'HandOver' | 'RemoveReplica'> => ({
-  async MigrateSlots({ from, to, ranges }, summary) {
+  async MigrateSlots({ id, group, from, to, ranges }, summary) {
     const { observed } = run;
+    const beside = plan.steps.flatMap((step) =>
+      step.kind === 'MigrateSlots' && step.group === group && step.from === from && step.id !== id
+        ? step.ranges
+        : [],
+    );
     const move = {
       access: buildAccess(observed.cluster),
       source: serverOf(observed, masterOf(observed, from)),
@@ -48,12 +54,12 @@ export const changePerformersOf = (
     };
     const target = serverOf(observed, masterOf(observed, to));
     try {
-      return await run.port.wait(summary).migrateValkeySlots({ ...move, target, ranges });
+      return await run.port.wait(summary).migrateValkeySlots({ ...move, target, ranges, beside });
     } catch (error) {
       if (failureOf(error)?.code !== 'Cancelled') throw error;
       // The job would run on without us: whoever plans next must find every slot wholly where it is served.
       await run.port.shielded(() =>
-        run.port.act(`what moves from shard ${from} is ended`).cancelValkeyMigrations(move),
+        run.port.act(`what moves from shard ${from} is ended`).cancelValkeyMigrations({ ...move, ranges }),
       );
       throw error;
     }

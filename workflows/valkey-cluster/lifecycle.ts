@@ -11,6 +11,7 @@ import { REBALANCE_ANNOTATION } from './domain/names.ts';
 import { refusePhaseEvent, phaseFacts } from './domain/phase-guards.ts';
 import { PHASE_TABLE, type Event, type Phase } from './domain/phases.ts';
 import { planValkeyCluster } from './domain/plan.ts';
+import { MOVES_TOGETHER } from './domain/plan-slots.ts';
 import { describeHelp } from './domain/rescue.ts';
 import { countSlots, missingRanges, SLOT_COUNT } from './domain/slots.ts';
 import { buildStatus } from './domain/status.ts';
@@ -31,6 +32,7 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   scale: 'scaleValkeyCluster',
   rebalance: 'rebalanceValkeyCluster',
   restart: 'restartValkeyCluster',
+  rotate: 'rotateValkeySecrets',
   upgrade: 'upgradeValkeyCluster',
   rollback: 'rollBackValkeyCluster',
   delete: 'deleteValkeyCluster',
@@ -112,6 +114,7 @@ function planObserved(observed: ValkeyObservation, { carriedOut, knows }: Rememb
       formed: carriedOut !== null || servesAllSlots(observed),
       rebalance: wasInterrupted(observed, carriedOut) || asksForRebalance(cluster),
       closeSlots: knows(CLOSES_SLOTS),
+      jobsInTurn: !knows(MOVES_TOGETHER),
     },
   );
 }

@@ -4,6 +4,7 @@ import type { ValkeyPlan, ValkeyStep } from './domain/commands.ts';
 import type { ValkeyObservation } from './domain/observation.ts';
 import { refusePhaseEvent, phaseFacts } from './domain/phase-guards.ts';
 import { planValkeyCluster } from './domain/plan.ts';
+import { MOVES_TOGETHER } from './domain/plan-slots.ts';
 import { countSlots } from './domain/slots.ts';
 import { count, viewShards } from './domain/topology.ts';
 import { performersOf, verifyHealth, type ValkeyRun } from './performers.ts';
@@ -27,7 +28,8 @@ export function undoOnCancel(run: ValkeyRun): void {
       run.note({ undone: 'nothing: pods were taken away already' });
       return;
     }
-    const plan = planValkeyCluster(observed, before, { formed: true, rebalance: true });
+    const jobsInTurn = !run.port.knows(MOVES_TOGETHER);
+    const plan = planValkeyCluster(observed, before, { formed: true, rebalance: true, jobsInTurn });
     await carryOut(run, plan);
     run.note({ undone: `back to ${words}` });
     if (refusePhaseEvent(run.phase, 'ClusterHealthy', phaseFacts(await run.observe())) === null)
@@ -61,7 +63,7 @@ async function carryOut(run: ValkeyRun, plan: ValkeyPlan): Promise<void> {
 
 function performStep(run: ValkeyRun, plan: ValkeyPlan, step: ValkeyStep): Promise<Facts | void> {
   const summary = `undo ${step.id} ${step.kind}: ${step.reason}`;
-  const performers = { ...performersOf(run, plan), ...changePerformersOf(run), ...verifyHealth(run) };
+  const performers = { ...performersOf(run, plan), ...changePerformersOf(run, plan), ...verifyHealth(run) };
   // The step's kind chooses its performer, which TypeScript cannot follow through the index.
   const perform = (performers as Readonly<Record<string, unknown>>)[step.kind];
   if (typeof perform !== 'function') throw new Error(`${step.kind} is no part of a way back`);

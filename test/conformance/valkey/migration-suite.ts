@@ -32,13 +32,20 @@ export function migrationSuite(open: () => Promise<ValkeyStage>, hasJobs: boolea
       if (found === undefined) throw new Error(`${server.pod} does not know itself`);
       return found;
     };
-    const migrate = (trio: Trio, ranges: readonly SlotRange[], from = 0, to = 1) =>
+    const migrate = (
+      trio: Trio,
+      ranges: readonly SlotRange[],
+      from = 0,
+      to = 1,
+      beside: readonly SlotRange[] = [],
+    ) =>
       stage.activities.migrateValkeySlots({
         access,
         source: trio.servers[from] as ValkeyServer,
         target: trio.servers[to] as ValkeyServer,
         servers: trio.servers,
         ranges,
+        beside,
       });
 
     async function trio(options: ServerOptions = {}): Promise<Trio> {
@@ -81,6 +88,42 @@ export function migrationSuite(open: () => Promise<ValkeyStage>, hasJobs: boolea
       expect(await size(second)).toBe(moved.keys);
       expect(await migrate(three, ranges)).toMatchObject({ slots: 14_385, jobs: 0, slotsByKey: 0 });
       expect(await size(third)).toBe(0);
+    }, 60_000);
+
+    test('gives to two masters at the same time', async () => {
+      const three = await trio();
+      await fill(three.servers[0], 250);
+      const lower = [[0, 8_191]] as const;
+      const upper = [[8_192, 16_383]] as const;
+      const [second, third] = await Promise.all([
+        migrate(three, lower, 0, 1, upper),
+        migrate(three, upper, 0, 2, lower),
+      ]);
+      expect(second.keys + third.keys).toBe(1_000);
+      expect([second.slotsByKey, third.slotsByKey]).toEqual(hasJobs ? [0, 0] : [8_192, 8_192]);
+      expect(await Promise.all(three.servers.map(size))).toEqual([0, second.keys, third.keys]);
+      for (const server of three.servers) expect((await self(server)).openSlots).toEqual([]);
+    }, 60_000);
+
+    test('leaves a slot alone that another move from the same source has open', async () => {
+      const three = await trio();
+      const [first, second, third] = three.servers;
+      await fill(first, 10);
+      const slot = await slotOf(first, 'a');
+      await stage.command(third, 'CLUSTER', 'SETSLOT', String(slot), 'IMPORTING', three.ids[0]);
+      await stage.command(first, 'CLUSTER', 'SETSLOT', String(slot), 'MIGRATING', three.ids[2]);
+      const others = [
+        [0, slot - 1],
+        [slot + 1, 16_383],
+      ] as const;
+      await migrate(three, others, 0, 1, [[slot, slot]]);
+      expect((await self(first)).openSlots).toMatchObject([{ slot, direction: 'migrating' }]);
+      expect((await self(second)).slots).toEqual(others);
+      const cancel = (ranges: readonly SlotRange[]) =>
+        stage.activities.cancelValkeyMigrations({ access, source: first, servers: three.servers, ranges });
+      expect(await cancel(others)).toMatchObject({ closed: 0 });
+      expect(await cancel([[slot, slot]])).toMatchObject({ closed: 1 });
+      expect(await stage.command(third, 'CLUSTER', 'COUNTKEYSINSLOT', String(slot))).toBe('10');
     }, 60_000);
 
     test('empties a master that then stays a master', async () => {

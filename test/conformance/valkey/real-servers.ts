@@ -5,8 +5,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'iovalkey';
-import type { KubernetesClient } from '../../../activities/kubernetes/client.ts';
-import type { ObjectName } from '../../../activities/kubernetes/contract.ts';
+import type { KubernetesClient, Patch } from '../../../activities/kubernetes/client.ts';
+import type { ObjectIdentity, ObjectName } from '../../../activities/kubernetes/contract.ts';
+import type { KubernetesObject } from '../../../activities/kubernetes/objects.ts';
 import { createValkeyActivities } from '../../../activities/valkey/activities.ts';
 import { createValkeyConnect } from '../../../activities/valkey/client.ts';
 import type { ValkeyServer } from '../../../activities/valkey/contract.ts';
@@ -33,21 +34,35 @@ export async function openRealServers(version: string): Promise<ValkeyStage> {
   const network = `127.${60 + (process.pid % 60)}.${randomBytes(1)[0]}`;
   const running: Running[] = [];
   let started = 0;
-  const secrets = new Map<string, string>();
-  const kubernetes = { read: readObject, list: unused, has: unused } as unknown as KubernetesClient;
+  const secrets = new Map<string, KubernetesObject>();
+  const kubernetes = {
+    read: readObject,
+    patch: writeObject,
+    list: unused,
+    has: unused,
+  } as unknown as KubernetesClient;
+  const writeSecret = (name: string, data: Readonly<Record<string, string>>): void => {
+    const encoded = Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')]);
+    const metadata = { name, uid: `uid-of-${name}`, resourceVersion: '1' };
+    secrets.set(name, { metadata, data: Object.fromEntries(encoded) } as KubernetesObject);
+  };
   const connect = createValkeyConnect();
 
   async function readObject({ kind, name }: ObjectName): Promise<unknown> {
-    if (kind === 'Secret') {
-      const password = secrets.get(name);
-      return password === undefined
-        ? null
-        : { metadata: { name }, data: { password: Buffer.from(password).toString('base64') } };
-    }
+    if (kind === 'Secret') return secrets.get(name) ?? null;
+    if (kind === OWNER.kind) return { metadata: OWNER };
     const found = running.find(({ server }) => server.pod === name);
     return found === undefined
       ? null
       : { metadata: { name, uid: found.podUid }, status: { podIP: found.server.ip } };
+  }
+
+  /** An apply to a Secret, which is all that the activities write here. */
+  async function writeObject({ name }: ObjectName, { body }: Patch): Promise<unknown> {
+    const object = body as KubernetesObject;
+    const written = { ...object, metadata: { ...object.metadata, uid: `uid-of-${name}` } };
+    secrets.set(name, written);
+    return written;
   }
 
   async function startOne(options: ServerOptions, data?: string): Promise<Running> {
@@ -97,7 +112,7 @@ export async function openRealServers(version: string): Promise<ValkeyStage> {
       (await Promise.all(Array.from({ length: count }, () => startOne(options)))).map(({ server }) => server),
     command: (server, ...words) => send(find(server), words),
     access(auth) {
-      if (auth !== undefined) secrets.set(`secret-${auth.password}`, auth.password);
+      if (auth !== undefined) writeSecret(`secret-${auth.password}`, { password: auth.password });
       return {
         namespace: NAMESPACE,
         cluster: 'conformance',
@@ -107,6 +122,15 @@ export async function openRealServers(version: string): Promise<ValkeyStage> {
             : { secret: `secret-${auth.password}`, key: 'password', user: auth.user ?? 'default' },
         tls: null,
       };
+    },
+    owner: OWNER,
+    writeSecret,
+    async logIn(server, user, password) {
+      const words = ['AUTH', user, password];
+      return send({ ...find(server), password: null }, words).then(
+        () => null,
+        (error: unknown) => (error instanceof Error ? error.message : String(error)),
+      );
     },
     replacePod: (server) => void (find(server).podUid = 'another'),
     async move(server) {
@@ -118,6 +142,14 @@ export async function openRealServers(version: string): Promise<ValkeyStage> {
     close: async () => void (await Promise.all(running.map(end))),
   };
 }
+
+const OWNER: ObjectIdentity = {
+  apiVersion: valkeyNaming.apiVersion,
+  kind: valkeyNaming.kind,
+  namespace: NAMESPACE,
+  name: 'conformance',
+  uid: 'uid-of-conformance',
+};
 
 const COMMON = [
   ['port', String(PORT)],

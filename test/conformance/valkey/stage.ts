@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { ObjectIdentity } from '../../../activities/kubernetes/contract.ts';
 import type { ValkeyAccess, ValkeyActivities, ValkeyServer } from '../../../activities/valkey/contract.ts';
 
 /** How servers are started: nothing is asked of a client unless it is said here. */
@@ -17,6 +18,12 @@ export interface ValkeyStage {
   command(server: ValkeyServer, ...words: readonly string[]): Promise<string>;
   /** How to reach the servers with this password, which lies in a Secret. */
   access(auth?: { readonly user?: string; readonly password: string }): ValkeyAccess;
+  /** The resource that all of it belongs to. */
+  readonly owner: ObjectIdentity;
+  /** Writes a Secret, as its user would. */
+  writeSecret(name: string, data: Readonly<Record<string, string>>): void;
+  /** Logs in as a client; answers the refusal, or null. */
+  logIn(server: ValkeyServer, user: string, password: string): Promise<string | null>;
   /** From now on another pod has the server's name and address. */
   replacePod(server: ValkeyServer): void;
   /** Ends the server and starts it with its data in another pod at another address. */

@@ -50,6 +50,7 @@ const answer = (n: number, lines: readonly Line[], info = infoText()): Answer =>
   info: parseServerInfo(
     `valkey_version:9.1.2\nrole:${lines.find((line) => line.n === n)?.master === undefined ? 'master' : 'slave'}\nmaster_link_status:up`,
   ),
+  lacksPassword: false,
 });
 
 const FORMED: readonly Line[] = [

@@ -13,7 +13,7 @@ const pod = (ready: string, more: object = {}) => ({
 describe('the watch of Valkey clusters', () => {
   it('speaks of the same resource and label as the lifecycle', () => {
     expect(watch.primary).toMatchObject({ group: API_GROUP, kind: KIND });
-    const parts = watch.secondaries.filter((one) => one.is === 'part');
+    const parts = watch.secondaries.filter((one) => one.is === 'part' && one.namedBy === undefined);
     for (const one of parts) expect(one.labelSelector).toBe(CLUSTER_LABEL);
   });
 
@@ -28,6 +28,17 @@ describe('the watch of Valkey clusters', () => {
   it('finds the cluster of a pod by its label, and none without', () => {
     expect(pods?.owner(pod('True'))).toEqual({ namespace: 'shop', name: 'cache' });
     expect(pods?.owner({ metadata: { namespace: 'shop', name: 'other' } })).toBeNull();
+  });
+
+  it('takes changed data of a Secret that the cluster names for news', () => {
+    const secrets = watch.secondaries.find((one) => one.kind === 'Secret');
+    const auth = { secretRef: { name: 'cache-auth' }, acl: { configSecretRef: { name: 'cache-acl' } } };
+    const cluster = { spec: { auth, tls: { secretName: 'cache-tls' } } };
+    expect(secrets?.namedBy?.(cluster)).toEqual(['cache-auth', 'cache-acl', 'cache-tls']);
+    expect(secrets?.namedBy?.({})).toEqual([]);
+    const news = (value: string) => secrets?.news?.({ data: { password: value } });
+    expect(news('b')).not.toBe(news('a'));
+    expect(news('a')).toBe(news('a'));
   });
 
   it('takes a pod that loses its readiness, its address or its life for news, and nothing else of its status', () => {

@@ -7,6 +7,7 @@ import type {
   SlotRange,
   ValkeyOrphan,
   ValkeyPod,
+  ValkeySecrets,
   ValkeyShardSet,
 } from '../../../workflows/valkey-cluster/domain/observation.ts';
 import {
@@ -66,6 +67,14 @@ const setsOf = (appliedHash: string): readonly ValkeyShardSet[] =>
     image: 'valkey/valkey:9.1.2',
     appliedHash,
   }));
+
+const settledSecrets: ValkeySecrets = {
+  kept: true,
+  lacking: [],
+  older: 0,
+  keptSeconds: 3_600,
+  aclChanged: false,
+};
 
 const lostMaster = (id: string, slots: SlotRange): ValkeyOrphan => ({
   id,
@@ -191,6 +200,21 @@ const STORIES: Readonly<Record<string, Story>> = {
     },
     wish: wish(3, 1),
     options: { closeSlots: true },
+  },
+  'take a changed password and changed users': {
+    topology: {
+      nodes: healthy,
+      secrets: { ...settledSecrets, kept: false, lacking: healthy.map(({ pod }) => pod), aclChanged: true },
+    },
+    wish: wish(4, 1),
+  },
+  'leave the old password valid for a while': {
+    topology: { nodes: healthy, secrets: { ...settledSecrets, older: 1, keptSeconds: 30 } },
+    wish: wish(3, 1),
+  },
+  'refuse the old password at last': {
+    topology: { nodes: healthy, secrets: { ...settledSecrets, older: 1, keptSeconds: 120 } },
+    wish: wish(3, 1),
   },
   'refuse a scale down that does not fit into memory': { topology: heavy(600), wish: wish(3, 0) },
   'delete a cluster': { topology: { nodes: healthy }, wish: { ...wish(3, 1), deleting: true } },

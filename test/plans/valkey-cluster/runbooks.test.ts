@@ -13,6 +13,7 @@ import { deleteCluster } from '../../../workflows/valkey-cluster/operations/dele
 import { heal } from '../../../workflows/valkey-cluster/operations/heal.ts';
 import { rebalance } from '../../../workflows/valkey-cluster/operations/rebalance.ts';
 import { restart } from '../../../workflows/valkey-cluster/operations/restart.ts';
+import { rotate } from '../../../workflows/valkey-cluster/operations/rotate.ts';
 import { scaleDown } from '../../../workflows/valkey-cluster/operations/scale-down.ts';
 import { scaleUp } from '../../../workflows/valkey-cluster/operations/scale-up.ts';
 import { scale } from '../../../workflows/valkey-cluster/operations/scale.ts';
@@ -24,6 +25,7 @@ const RUNBOOKS: readonly Operation<ValkeyTypes>[] = [
   create,
   heal,
   restart,
+  rotate,
   rebalance,
   scale,
   scaleUp,
@@ -36,7 +38,7 @@ const RUNBOOKS: readonly Operation<ValkeyTypes>[] = [
 class Rehearsal {
   readonly input: object;
   readonly observed = sampleObservation();
-  readonly port = { act: () => this.#world, wait: () => this.#world };
+  readonly port = { act: () => this.#world, wait: () => this.#world, knows: () => true };
   readonly #world = new Proxy({}, { get: () => () => Promise.resolve({ deleted: 0 }) });
   readonly served = { generation: 1 };
   phase: Phase;
@@ -78,6 +80,16 @@ async function rehearse(
   return run.left.map((step) => step.kind);
 }
 
+const anySecrets = fc.option(
+  fc.record({
+    kept: fc.boolean(),
+    lacking: fc.constant([]),
+    older: fc.nat({ max: 1 }),
+    keptSeconds: fc.constant(0),
+    aclChanged: fc.boolean(),
+  }),
+);
+
 const orphan: ValkeyOrphan = { id: 'f'.repeat(40), address: '', role: 'replica', slots: [], failed: true };
 
 describe('the runbook of any plan', () => {
@@ -94,9 +106,14 @@ describe('the runbook of any plan', () => {
         anyWish,
         fc.array(fc.nat(), { minLength: 1, maxLength: 40 }),
         fc.record({ orphans: fc.boolean(), rebalance: fc.boolean(), phase: phases }),
-        async (whole, wish, blows, { orphans, rebalance: level, phase }) => {
+        anySecrets,
+        async (whole, wish, blows, { orphans, rebalance: level, phase }, secrets) => {
           const nodes: readonly ValkeyNode[] = battered(whole, blows);
-          const topology = { nodes, orphans: orphans ? [orphan] : [] };
+          const topology = {
+            nodes,
+            orphans: orphans ? [orphan] : [],
+            ...(secrets === null ? {} : { secrets }),
+          };
           const { operation, steps } = planValkeyCluster(topology, wish, { rebalance: level });
           if (operation === 'none') return;
           expect(await rehearse(operation, steps, phase), operation).toEqual([]);

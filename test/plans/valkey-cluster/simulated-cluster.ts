@@ -88,6 +88,9 @@ export function perform(nodes: Nodes, step: ValkeyStep): Nodes {
     case 'RemoveShard':
       return without(nodes, (node) => node.shard === step.shard);
     case 'MeetNode':
+    case 'AddPassword':
+    case 'DropPassword':
+    case 'ApplyAcl':
     case 'RestartPod':
     case 'Snapshot':
     case 'VerifyHealth':

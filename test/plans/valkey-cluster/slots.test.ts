@@ -87,6 +87,18 @@ describe('the slots that move', () => {
     expect(moves.every((move) => move.ranges.length === 1)).toBe(true);
   });
 
+  it('run side by side from one shard to several', () => {
+    const nodes = clusterNodes([4096, 4096, 4096, 4096], 0);
+    const moves = planValkeyCluster({ nodes }, { masters: 3, replicasPerMaster: 0 }).steps.filter(
+      (step) => step.kind === 'MigrateSlots',
+    );
+    expect(moves.map((move) => [move.group, move.from, move.to])).toEqual([
+      [1, 3, 0],
+      [1, 3, 1],
+      [1, 3, 2],
+    ]);
+  });
+
   it('carry the keys and bytes of the source when they are known', () => {
     const nodes = clusterNodes(freshCounts(3), 0).map((node) => ({
       ...node,

@@ -114,6 +114,14 @@ export function createSimulatedActivities(world: ValkeyWorld): ValkeyTypes['acti
       return { gapMs: 20, epoch: 1 };
     },
     configureValkeyServers: () => Promise.resolve({ changed: 0 }),
+    addValkeyPassword: async ({ servers }) =>
+      world.secrets.add(
+        servers.map(({ pod }) => world.server(pod)),
+        now(),
+      ),
+    dropValkeyPasswords: async ({ servers }) =>
+      world.secrets.drop(servers.map(({ pod }) => world.server(pod))),
+    applyValkeyAcl: () => Promise.resolve({ users: 0, removed: 0 }),
     async takeOverValkeyMaster({ server }) {
       throw failure('ValkeyPodReplaced', `${server.pod} is not to take over: here a majority is always left`);
     },
@@ -184,6 +192,11 @@ function observe(world: ValkeyWorld, nowMs: number): ValkeyObservation {
       ? [{ field: 'spec.auth.secretRef', message: 'Secret cache-auth does not exist' }]
       : [],
     owned: { ...world.objects },
+    ...(spec.auth === undefined || nodes.length === 0
+      ? {}
+      : {
+          secrets: world.secrets.observe(new Map(nodes.map(({ pod }) => [pod, world.server(pod)])), nowMs),
+        }),
     upgrades: world.upgrades.list(),
   };
 }

@@ -11,6 +11,7 @@ import { changeReplicas } from '../../../workflows/valkey-cluster/operations/cha
 import { scale } from '../../../workflows/valkey-cluster/operations/scale.ts';
 import { rebalance } from '../../../workflows/valkey-cluster/operations/rebalance.ts';
 import { restart } from '../../../workflows/valkey-cluster/operations/restart.ts';
+import { rotate } from '../../../workflows/valkey-cluster/operations/rotate.ts';
 import { heal } from '../../../workflows/valkey-cluster/operations/heal.ts';
 import type { ShardInput, ShardTypes } from '../../../workflows/valkey-upgrade/contract.ts';
 import { rollback, serving, upgrade } from '../../../workflows/valkey-upgrade/operations/upgrade.ts';
@@ -35,6 +36,7 @@ const WORKFLOWS: Readonly<Record<string, WorkflowCode>> = {
   createValkeyCluster: operation(create),
   healValkeyCluster: operation(heal),
   restartValkeyCluster: operation(restart),
+  rotateValkeySecrets: operation(rotate),
   rebalanceValkeyCluster: operation(rebalance),
   scaleValkeyCluster: operation(scale),
   changeValkeyReplicas: operation(changeReplicas),

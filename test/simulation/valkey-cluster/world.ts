@@ -10,6 +10,7 @@ import type { SlotRange, ValkeyClusterSpec } from '../../../workflows/valkey-clu
 import { DEFAULT_SPEC } from '../../../workflows/valkey-cluster/domain/spec-defaults.ts';
 
 import { tagOf, UPGRADE_KIND } from '../../../workflows/valkey-upgrade/domain/resource.ts';
+import { WorldSecrets } from './world-secrets.ts';
 import { WorldUpgrades } from './world-upgrades.ts';
 
 export const REF = { namespace: 'default', name: 'cache' } as const;
@@ -50,6 +51,8 @@ export interface WorldServer {
   knows: string[];
   masterId: string | null;
   slots: SlotRange[];
+  /** What it lets clients in with; a pod that starts reads the Secret. */
+  passwords: string[];
 }
 
 const STARTS_AFTER_MS = 700;
@@ -63,6 +66,7 @@ export class ValkeyWorld {
   readonly servers = new Map<string, WorldServer>();
   objects: Record<string, string> = {};
   missingSecret = false;
+  readonly secrets = new WorldSecrets();
   readonly upgrades = new WorldUpgrades(() => this.serial('uid'));
   readonly events: string[] = [];
   readonly phases: string[] = [];
@@ -147,8 +151,15 @@ export class ValkeyWorld {
         const readyAtMs = nowMs + STARTS_AFTER_MS;
         this.pods.push({ name, uid: this.serial('uid'), shard, ip, readyAtMs, image, hash });
         if (!this.servers.has(name)) {
-          this.servers.set(name, { id: this.serial('node'), knows: [], masterId: null, slots: [] });
+          this.servers.set(name, {
+            id: this.serial('node'),
+            knows: [],
+            masterId: null,
+            slots: [],
+            passwords: [],
+          });
         }
+        this.server(name).passwords = [this.secrets.password];
       }
     }
   }

@@ -1,4 +1,4 @@
-import { CLIENT_PORT } from './names.ts';
+import { CLIENT_PORT, keptAuthSecretName } from './names.ts';
 import type { ValkeyClusterResource, ValkeyPod } from './observation.ts';
 import { tlsSecretName } from './pod-template.ts';
 
@@ -6,10 +6,17 @@ import { tlsSecretName } from './pod-template.ts';
 export function buildAccess(cluster: ValkeyClusterResource): {
   readonly namespace: string;
   readonly cluster: string;
-  readonly auth: { readonly secret: string; readonly key: string; readonly user: string } | null;
+  readonly auth: {
+    readonly secret: string;
+    readonly key: string;
+    readonly user: string;
+    readonly kept: string;
+    readonly acl?: { readonly secret: string; readonly key: string };
+  } | null;
   readonly tls: { readonly secret: string } | null;
 } {
   const { auth } = cluster.spec;
+  const acl = auth?.acl?.enabled === true ? auth.acl.configSecretRef : undefined;
   const tls = tlsSecretName(cluster);
   return {
     namespace: cluster.namespace,
@@ -21,6 +28,8 @@ export function buildAccess(cluster: ValkeyClusterResource): {
             secret: auth.secretRef.name,
             key: auth.secretRef.key,
             user: auth.acl?.enabled === true ? auth.acl.adminUser : 'default',
+            kept: keptAuthSecretName(cluster.name, cluster.uid),
+            ...(acl === undefined ? {} : { acl: { secret: acl.name, key: acl.key } }),
           },
     tls: tls === null ? null : { secret: tls },
   };

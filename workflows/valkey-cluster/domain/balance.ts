@@ -69,7 +69,7 @@ export function planMoves(holdings: readonly Holding[], wanted: readonly number[
   return match(givers, takers);
 }
 
-/** Orders jobs so that no shard gives to two at once: its one snapshot at a time would make the second wait anyway. */
+/** Orders jobs so that no shard gives to two at once. */
 export function wavesOf(moves: readonly Move[]): readonly (readonly Move[])[] {
   const waves: Move[][] = [];
   const jobs = new Map<number, number>();

@@ -42,6 +42,12 @@ export type ValkeyCommand =
   | { readonly kind: 'RemoveShard'; readonly shard: number }
   /** The pod is created anew and Ready, and a replica is in sync again; a fresh one begins with an empty volume. */
   | { readonly kind: 'RestartPod'; readonly shard: number; readonly pod: string; readonly fresh?: true }
+  /** All servers take the password of the spec's Secret, beside those that they took before. */
+  | { readonly kind: 'AddPassword'; readonly servers: number }
+  /** The older passwords are refused by all servers. */
+  | { readonly kind: 'DropPassword'; readonly servers: number }
+  /** All servers have the users of the ACL Secret, and no others. */
+  | { readonly kind: 'ApplyAcl'; readonly servers: number }
   /** The node's data is saved as it is now, and the file kept on its volume. */
   | { readonly kind: 'Snapshot'; readonly shard: number; readonly pod: string }
   /** The cluster is whole, or nothing of it is left. */

@@ -1,6 +1,7 @@
 import { allowed, blocked, unknown, type Guard, type Verdict } from '../../shared/guards.ts';
 import type { ValkeyCommand, ValkeyPlan } from './commands.ts';
 import { guardMemory } from './memory-guard.ts';
+import { guardOverlap } from './plan-secrets.ts';
 import type { MissingDependency, ValkeyClusterSpec, ValkeyNode, ValkeyPlaces } from './observation.ts';
 import { countDoubled, countSlots, formatRanges, missingRanges } from './slots.ts';
 import { count, viewShards, type ValkeyTopology } from './topology.ts';
@@ -8,7 +9,10 @@ import { isOlder, parseVersion } from './version.ts';
 
 /** All that guards judge by. An observation has everything; a file may have the nodes alone. */
 export interface ValkeyFacts extends ValkeyTopology {
-  readonly cluster: { readonly spec: ValkeyClusterSpec };
+  readonly cluster: {
+    readonly spec: ValkeyClusterSpec;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
   readonly missing?: readonly MissingDependency[];
   /** When they were looked at. */
   readonly places?: ValkeyPlaces;
@@ -67,7 +71,7 @@ export const GUARDS: readonly ValkeyGuard[] = [
   }),
 
   ofPlan('OneMasterPerShard', ({ nodes, health }, plan) => {
-    if (isReunion(health, plan)) return allowed;
+    if (isReunion(health, plan) || plan.operation === 'rotate') return allowed;
     const split = viewShards({ nodes }).find(({ shard }) => servingNodes(nodes, shard).length > 1);
     if (split === undefined) return allowed;
     const pods = servingNodes(nodes, split.shard).map((node) => node.pod);
@@ -78,7 +82,7 @@ export const GUARDS: readonly ValkeyGuard[] = [
   }),
 
   ofPlanAndLastSteps('SlotsServedOnce', ({ nodes, health }, plan) => {
-    if (isReunion(health, plan)) return allowed;
+    if (isReunion(health, plan) || plan.operation === 'rotate') return allowed;
     const doubled = countDoubled(nodes.map((node) => node.slots));
     return doubled === 0
       ? allowed
@@ -112,6 +116,8 @@ export const GUARDS: readonly ValkeyGuard[] = [
   }),
 
   ofPlan('MemoryHeadroom', guardMemory),
+
+  ofPlan('PasswordOverlap', guardOverlap),
 
   ofPlan('EligibleNodes', ({ places, cluster, shards = [] }, plan) => {
     const grows = plan.steps.some(

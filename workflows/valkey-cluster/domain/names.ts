@@ -17,6 +17,9 @@ export const APPLIED_ANNOTATION = `${API_GROUP}/applied-hash`;
 /** On the resource: asks once for even shares of the slots; every new value, such as the time, asks once more. */
 export const REBALANCE_ANNOTATION = `${API_GROUP}/rebalance`;
 
+/** On the resource: for so many seconds after a new password came, the old one stays valid. */
+export const OVERLAP_ANNOTATION = `${API_GROUP}/password-overlap-seconds`;
+
 export const CLIENT_PORT = 6379;
 export const BUS_PORT = 16379;
 
@@ -43,6 +46,13 @@ export const configMapName = (cluster: string): string => `${cluster}-config`;
 export const disruptionBudgetName = (cluster: string): string => cluster;
 /** Where cert-manager puts the certificate that it issues for a cluster. */
 export const issuedTlsSecretName = (cluster: string): string => `${cluster}-tls`;
+
+/**
+ * Where we keep the passwords that servers may still have: beside the cluster, and gone with it. A cluster that takes the
+ * name of one just deleted must not meet what the garbage collector has still to take away.
+ */
+export const keptAuthSecretName = (cluster: string, uid: string): string =>
+  `${cluster}-auth-kept-${uid.slice(0, HASH_LENGTH)}`;
 
 /** The labels that select a cluster's pods; a shard's when one is given. Selectors are immutable: add nothing. */
 export const selectorLabels = (cluster: string, shard?: number): Readonly<Record<string, string>> => ({

@@ -98,6 +98,20 @@ export interface MissingDependency {
   readonly message: string;
 }
 
+/** How far the servers are with what the Secrets of `spec.auth` say; no value of one is in it. */
+export interface ValkeySecrets {
+  /** The Secret's password is the newest of those that we keep, and all servers have been given it. */
+  readonly kept: boolean;
+  /** Pods whose servers take an older password only. */
+  readonly lacking: readonly string[];
+  /** How many older passwords are still valid. */
+  readonly older: number;
+  /** For how long all servers have had the newest. */
+  readonly keptSeconds: number;
+  /** The ACL Secret is not what the servers were given last. */
+  readonly aclChanged: boolean;
+}
+
 /** The ClusterTopology of the specification: everything about one cluster, gathered once. */
 export interface ValkeyObservation {
   readonly cluster: ValkeyClusterResource;
@@ -107,6 +121,8 @@ export interface ValkeyObservation {
   readonly orphans: readonly ValkeyOrphan[];
   readonly health: ValkeyHealth;
   readonly missing: readonly MissingDependency[];
+  /** Absent without `spec.auth`, and where a Secret could not be read. */
+  readonly secrets?: ValkeySecrets;
   /** Absent where the worker may not look at nodes. */
   readonly places?: ValkeyPlaces;
   /** Other objects that we own (Services, ConfigMap, PodDisruptionBudget, claims): `kind/name` to uid. */

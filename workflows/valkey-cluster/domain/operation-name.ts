@@ -2,10 +2,13 @@ import type { ValkeyStep } from './commands.ts';
 import type { PlanContext } from './plan.ts';
 import { countSlots } from './slots.ts';
 
+const ROTATES: ReadonlySet<ValkeyStep['kind']> = new Set(['AddPassword', 'DropPassword', 'ApplyAcl']);
+
 /** The operation that a plan's steps make up, by what the wish changes. */
 export function nameOperation(context: PlanContext, steps: readonly ValkeyStep[]): string {
   if (context.wish.deleting === true) return 'delete';
   if (!context.formed) return 'create';
+  if (steps.some((step) => ROTATES.has(step.kind))) return 'rotate';
   if (steps.some((step) => step.kind === 'HandOver' && step.takeOver === true)) return 'heal';
   // The shape stays while slots are served by nobody, so whatever is planned brings back what was there.
   if (context.lacksSlots) return 'heal';

@@ -17,9 +17,15 @@ export const draftAssignments = ({ slots }: PlanContext): Stage =>
     reason: `shard ${shard} serves slots ${formatRanges(ranges)}`,
   }));
 
-/** The migration jobs: those of one stage come from different shards, and so do not wait for each other. */
-export const draftMoves = (context: PlanContext): readonly Stage[] =>
-  wavesOf(context.slots.moves).map((wave) => wave.map((move) => draftMove(context, move)));
+/** The change with which all jobs are begun together: a shard that gives to several queues its snapshots itself. */
+export const MOVES_TOGETHER = 'valkey-moves-together';
+
+/** The migration jobs: none needs the end of another. */
+export function draftMoves(context: PlanContext): readonly Stage[] {
+  const { moves } = context.slots;
+  const waves = context.options.jobsInTurn === true ? wavesOf(moves) : [moves];
+  return waves.map((wave) => wave.map((move) => draftMove(context, move)));
+}
 
 function draftMove(context: PlanContext, move: Move): Draft {
   const { leaving, wish } = context;

@@ -4,6 +4,7 @@ import { nameOperation } from './operation-name.ts';
 import { openSlots } from './open-slots.ts';
 import { draftGrowth, draftJoining, growingShards, waitingShards } from './plan-growth.ts';
 import { draftForgetting, draftHandOvers, draftRemoval } from './plan-removal.ts';
+import { draftDrop, draftSecrets } from './plan-secrets.ts';
 import { draftReplacements, draftRestarts, staleShards } from './plan-restart.ts';
 import { bereftShards } from './rescue.ts';
 import { draftAssignments, draftMoves, draftRepairs } from './plan-slots.ts';
@@ -32,6 +33,8 @@ export interface PlanOptions {
   readonly restart?: boolean;
   /** Close slots that somebody left open. */
   readonly closeSlots?: boolean;
+  /** Let the jobs of one shard follow each other, as plans had it before the server was left to queue them. */
+  readonly jobsInTurn?: boolean;
 }
 
 /** Everything that the parts of a plan are drafted from. */
@@ -116,6 +119,8 @@ function gather(topology: ValkeyTopology, wish: ValkeyWish, options: PlanOptions
 
 /** First what grows, then what moves, then what leaves: at no moment is a slot less safe than before. */
 function draftChange(context: PlanContext): readonly Stage[] {
+  const secrets = draftSecrets(context);
+  if (secrets.length > 0) return secrets;
   const growing = growingShards(context, staleShards(context));
   const waiting = waitingShards(context);
   const takeOvers = growing.length === 0 ? draftTakeOvers(context) : [];
@@ -139,7 +144,8 @@ function draftChange(context: PlanContext): readonly Stage[] {
   const whole = others.every((stage) => stage.length === 0);
   const all = whole && restarts.length > 0 ? [growth, ...restarts] : stages;
   const mends = context.options.closeSlots === true && openSlots(context.topology).length > 0;
-  return mends || all.some((stage) => stage.length > 0) ? [...all, [verifyHealthy(context)]] : [];
+  const changes = mends || all.some((stage) => stage.length > 0);
+  return changes ? [...all, [verifyHealthy(context)]] : [draftDrop(context)];
 }
 
 /** Without a majority there is no vote: a person says whether what replicas lack of their masters' writes may be lost. */

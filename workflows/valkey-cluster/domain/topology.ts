@@ -1,5 +1,12 @@
 import type { Holding } from './balance.ts';
-import type { ValkeyHealth, ValkeyNode, ValkeyOrphan, ValkeyPod, ValkeyShardSet } from './observation.ts';
+import type {
+  ValkeyHealth,
+  ValkeyNode,
+  ValkeyOrphan,
+  ValkeyPod,
+  ValkeySecrets,
+  ValkeyShardSet,
+} from './observation.ts';
 import { countSlots, joinRanges } from './slots.ts';
 
 /** What a plan is made from: an observation, or the nodes alone where nothing else is at hand. */
@@ -9,6 +16,7 @@ export interface ValkeyTopology {
   readonly pods?: readonly ValkeyPod[];
   readonly orphans?: readonly ValkeyOrphan[];
   readonly health?: ValkeyHealth;
+  readonly secrets?: ValkeySecrets;
 }
 
 /** One shard as it is found. */

@@ -5,6 +5,7 @@ import { changePerformersOf } from '../change-performers.ts';
 import type { ValkeyTypes } from '../contract.ts';
 import { valkeyLifecycle } from '../lifecycle.ts';
 import { applySharedObjects, performersOf, reached, verifyHealth } from '../performers.ts';
+import { keepPassword } from '../secret-performers.ts';
 
 /** From nothing, or from wherever an earlier attempt ended, to a cluster that serves all its slots. */
 export const create: Operation<ValkeyTypes> = {
@@ -18,6 +19,7 @@ export const create: Operation<ValkeyTypes> = {
     if (run.phase !== 'Pending') reached(run, 'RecoveryInitiated', 'the creation goes on from what is there');
 
     await applySharedObjects(run);
+    await keepPassword(run);
     reached(run, 'ResourcesApplied');
     await run.perform({ CreateShard });
     reached(run, 'StatefulSetReady');

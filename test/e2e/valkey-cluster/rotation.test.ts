@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { useStack } from '../../../deploy/local/testing.ts';
+import { API_GROUP } from '../../../workflows/valkey-cluster/domain/names.ts';
+import { Audit } from '../../valkey/audit.ts';
+import { ClusterWorld } from '../../valkey/cluster-world.ts';
+import { wrongWith } from '../../valkey/server-view.ts';
+import { awaitLogIn, logIn, podUids } from './log-ins.ts';
+import { watchPhases } from './phase-watch.ts';
+
+const OVERLAP_SECONDS = 4;
+
+let world: ClusterWorld;
+afterAll(() => world.remove());
+
+/** Everything that the histories of the cluster's workflows hold, payloads decoded. */
+async function readHistories(): Promise<string> {
+  const { workflow } = await world.temporal();
+  const texts: string[] = [];
+  for await (const { workflowId, runId } of workflow.list({
+    query: `KeelsonNamespace = '${world.namespace}'`,
+  }))
+    texts.push(
+      JSON.stringify(await workflow.getHandle(workflowId, runId).fetchHistory(), (name, value: unknown) =>
+        name === 'data' && value instanceof Uint8Array ? Buffer.from(value).toString() : value,
+      ),
+    );
+  return texts.join('\n');
+}
+
+describe('a changed password', () => {
+  beforeAll(async () => {
+    world = await ClusterWorld.create(await useStack());
+    await world.applyWithSecret({ persistence: { size: '64Mi', retention: 'Delete' } });
+    await world.awaitPhase('Running');
+    await world.annotate(`${API_GROUP}/password-overlap-seconds`, String(OVERLAP_SECONDS));
+  });
+
+  it('is taken by all servers beside the old one, then the old one is refused, and no write is lost', async () => {
+    const old = world.password;
+    const fresh = randomBytes(12).toString('hex');
+    const uids = await podUids(world);
+    const phases = watchPhases(world);
+    const before = await Audit.start(world, { restMs: 5 });
+    await world.writeSecret('cache-auth', { password: fresh });
+    await awaitLogIn(world, 'default', fresh, /^OK$/);
+    expect(await logIn(world, 'default', old)).toEqual(Array.from({ length: 6 }, () => 'OK'));
+    world.password = fresh;
+    const after = await Audit.start(world, { restMs: 5 });
+    await awaitLogIn(world, 'default', old, /^WRONGPASS/);
+    const reports = [await before.stop(), await after.stop()];
+    console.log(JSON.stringify(reports));
+    for (const report of reports) {
+      expect(report).toMatchObject({ lost: [], wentBack: [] });
+      expect(report.errors).toEqual({});
+      expect(report.writes).toBeGreaterThan(100);
+    }
+    expect(await podUids(world)).toEqual(uids);
+    expect(new Set(await phases.stop())).toEqual(new Set(['Running']));
+    expect(await wrongWith(world, 3, 1)).toBeNull();
+    const histories = await readHistories();
+    expect(histories).toContain('AddPassword');
+    for (const secret of [old, fresh])
+      for (const text of [secret, Buffer.from(secret).toString('base64')])
+        expect(histories.includes(text)).toBe(false);
+  });
+
+  it('is what a pod that starts anew has, and its replica or master finds it again', async () => {
+    const [pod] = await world.list('pods');
+    const path = `/api/v1/namespaces/${world.namespace}/pods/${pod?.metadata.name}`;
+    await world.api.send('DELETE', path);
+    await world.until(async () => {
+      const wrong = await wrongWith(world, 3, 1).catch(String);
+      return wrong === null && !(await podUids(world)).has(pod?.metadata.uid)
+        ? { found: true }
+        : { missing: wrong ?? 'another pod' };
+    });
+  });
+});
