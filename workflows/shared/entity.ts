@@ -148,7 +148,7 @@ class Entity<T extends LifecycleTypes> {
 
   async #rest(seen: Seen<T>): Promise<void> {
     const state = this.#state;
-    state.recover();
+    await this.#recover(seen);
     const { paused } = state.carried;
     state.settle(this.#lifecycle.settle(seen.observed, state.phase, this.#remembered));
     const { generation } = seen.served;
@@ -174,7 +174,7 @@ class Entity<T extends LifecycleTypes> {
     const { on, message, untilMs } = decision;
     const failing = on === 'back-off' || on === 'change';
     const held = on === 'guard' || on === 'approval';
-    if (!failing) this.#settleWaiting(seen);
+    if (!failing) await this.#settleWaiting(seen);
     const view = this.#state.view(seen, {
       message,
       reason: REASONS[on],
@@ -198,12 +198,22 @@ class Entity<T extends LifecycleTypes> {
   }
 
   /** What was as desired once is what it is found to be, whatever it waits for; a first wish has not come so far. */
-  #settleWaiting(seen: Seen<T>): void {
+  async #settleWaiting(seen: Seen<T>): Promise<void> {
     const state = this.#state;
-    state.recover();
+    await this.#recover(seen);
     // Another phase is another write of the status, which runs that began before this change have not made.
     if (state.carried.carriedOut !== null && this.#port.knows('settle-while-waiting'))
       state.settle(this.#lifecycle.settle(seen.observed, state.phase, this.#remembered));
+  }
+
+  /** Leaves what a failure left behind. That the failed phase was left is told, however soon the next one follows. */
+  async #recover(seen: Seen<T>): Promise<void> {
+    const state = this.#state;
+    const entered = state.carried.failed?.entered ?? false;
+    state.recover();
+    if (!entered || !this.#port.knows('tell-recovery')) return;
+    const message = 'the failure stands in the way no more: it is looked at anew';
+    await this.#voice.report(state.view(seen, { message, reason: 'Recovering' }));
   }
 
   /** Waits between two turns, and says so. A history that has grown too long ends the wait, but no deadline that is remembered. */
@@ -225,7 +235,7 @@ class Entity<T extends LifecycleTypes> {
   }
 
   async #operate(seen: Seen<T>): Promise<void> {
-    this.#state.recover();
+    await this.#recover(seen);
     const turn = this.#state.carried.turns + 1;
     const served = this.#lifecycle.serves?.(seen.observed, seen.plan) ?? seen.served;
     const start = buildOperation(

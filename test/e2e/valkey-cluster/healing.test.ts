@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { useStack } from '../../../deploy/local/testing.ts';
 import { Audit, type AuditReport } from '../../valkey/audit.ts';
 import { ClusterWorld } from '../../valkey/cluster-world.ts';
-import { viewServers, wrongWith } from '../../valkey/server-view.ts';
+import { tellServers, viewServers, wrongWith } from '../../valkey/server-view.ts';
 
 describe('a cluster of which something is lost while it is written to', () => {
   let world: ClusterWorld;
@@ -69,6 +69,52 @@ describe('a cluster of which something is lost while it is written to', () => {
     expect(report).toMatchObject({ lost: [], wentBack: [] });
     expect(report.confirmed).toBeGreaterThan(100);
   });
+
+  it('does not forget a replica whose pod waits for a place, which comes back as the same node', async () => {
+    const replica = (await viewServers(world)).find((view) => view.role === 'slave')?.pod ?? '';
+    const idOf = async (): Promise<string> => {
+      const ids = await tellServers(world, async (client, pod) =>
+        pod === replica ? client.cluster('MYID') : '',
+      );
+      return ids.find((id) => id !== '') ?? '';
+    };
+    const before = await idOf();
+    const killed = await uidsOf([replica]);
+    await cordon(true);
+    try {
+      await kill([replica]);
+      await world.until(async () => {
+        const phase = (await world.read())?.status?.phase;
+        return phase === 'Degraded' ? { found: true } : { missing: `the loss to be noticed, not ${phase}` };
+      });
+      const known = await tellServers(world, (client) => client.cluster('NODES'));
+      expect(known.map((nodes) => String(nodes).includes(before))).toEqual(
+        Array.from({ length: 5 }, () => true),
+      );
+    } finally {
+      await cordon(false);
+    }
+    await awaitHealed(killed);
+    expect(await idOf()).toBe(before);
+  });
+
+  /** Lets no node take a pod, or lets them again. */
+  async function cordon(unschedulable: boolean): Promise<void> {
+    const { items } = await world.api.send<{ items: readonly { metadata: { name: string } }[] }>(
+      'GET',
+      '/api/v1/nodes',
+    );
+    await Promise.all(
+      items.map(({ metadata }) =>
+        world.api.send(
+          'PATCH',
+          `/api/v1/nodes/${metadata.name}`,
+          { spec: { unschedulable } },
+          'application/merge-patch+json',
+        ),
+      ),
+    );
+  }
 
   it('comes back with all of that when every pod is killed at once, at other addresses', async () => {
     const report = await lose((await world.list('pods')).map((pod) => pod.metadata.name));

@@ -34,15 +34,4 @@ describe('with parts of the machinery killed along the way', () => {
     expect(await nothingIsLeft.broken(world)).toBeNull();
     await world.remove();
   });
-
-  it('neither the worker nor the trigger service dies with the API server, however often it does', async () => {
-    const pids = (): readonly number[] => ['worker', 'starter'].map((part) => stack.part(part).process().pid);
-    const before = pids();
-    const worlds = [await ClusterWorld.create(stack), await ClusterWorld.create(stack)];
-    for (const world of worlds) await world.applyWithSecret(SMALL);
-    for (let death = 0; death < 5; death += 1) await killAndAwait('kube-apiserver');
-    for (const world of worlds) await world.awaitPhase('Running');
-    expect(pids()).toEqual(before);
-    for (const world of worlds) await world.remove();
-  });
 });
