@@ -192,11 +192,15 @@ export const objectOf = (namespace: string, kind: string, name: string, uid: str
 /** The change with which the nodes to verify are looked for again. */
 const LOOKS_FIRST = 'valkey-looks-before-verifying';
 
+/** The change with which a member that nobody planned to forget is not waited for. */
+const PLANS_AGAIN = 'valkey-plans-again-for-strays';
+
 /** Waits until all nodes say that the cluster is whole, and looks for itself. */
 export const verifyHealth = (run: ValkeyRun): Performers<ValkeyTypes, 'VerifyHealth'> => ({
   async VerifyHealth({ masters, replicasPerMaster }, summary) {
     // Pods that were taken away a moment ago are not to be asked.
     const { cluster, pods } = run.port.knows(LOOKS_FIRST) ? await run.observe() : run.observed;
+    if (run.port.knows(PLANS_AGAIN)) refuseStrays(run.observed);
     const servers = serversOf(pods);
     const access = buildAccess(cluster);
     const whole = await run.port
@@ -255,15 +259,23 @@ export async function applyObjects(
   });
 }
 
-/**
- * Members that were planned to be forgotten because they had no pod, and have none now. While a pod does not say which
- * member it is, any of them may be it, on its way back with its volume.
- */
-const stillAstray = ({ pods, shards }: ValkeyObservation, planned: readonly string[]): readonly string[] => {
+/** Members of these that have no pod. While a pod does not say which member it is, any of them may be it, on its way back with its volume. */
+const stillAstray = ({ pods, shards }: ValkeyObservation, members: readonly string[]): readonly string[] => {
   const expected = shards.reduce((sum, set) => sum + set.replicas, 0);
   const known = pods.flatMap((pod) => pod.nodeId ?? []);
-  return known.length < expected ? [] : planned.filter((id) => !known.includes(id));
+  return known.length < expected ? [] : members.filter((id) => !known.includes(id));
 };
+
+/** A pod that came back without its data is a new member, and the old one fails for ever: only another plan forgets it. */
+function refuseStrays(observed: ValkeyObservation): void {
+  const silent = observed.orphans.filter((orphan) => orphan.slots.length === 0);
+  const [stray] = stillAstray(
+    observed,
+    silent.map((orphan) => orphan.id),
+  );
+  if (stray !== undefined)
+    throw failure('ValkeyPodReplaced', `${stray} has no pod any more: its pod came back as another node`);
+}
 
 /** Whatever was planned, a pod whose node still serves slots is not taken away. */
 export function refuseServing(nodes: readonly ValkeyNode[]): void {

@@ -66,6 +66,7 @@ class Rehearsal {
 
   observe = (): Promise<unknown> => Promise.resolve(this.observed);
   onCancel(): void {}
+  tell(): void {}
 }
 
 async function rehearse(

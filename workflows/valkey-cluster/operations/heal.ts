@@ -9,6 +9,9 @@ import { closeSlots } from '../flows.ts';
 import { valkeyLifecycle } from '../lifecycle.ts';
 import { applySharedObjects, performersOf, verifyHealth, type ValkeyRun } from '../performers.ts';
 
+/** The change with which a repair is told of although the phase stays. */
+const TELLS_AT_ONCE = 'valkey-tells-of-repair';
+
 /** Brings back what was there: pods return, nodes find each other at new addresses, replicas follow their masters. */
 export const heal: Operation<ValkeyTypes> = {
   name: 'heal',
@@ -19,7 +22,7 @@ export const heal: Operation<ValkeyTypes> = {
     const { MeetNode, AttachReplica, ForgetNode } = performersOf(run);
     const { HandOver, MigrateSlots } = changePerformersOf(run);
     // Degraded is for a cluster of which some nodes serve; with none, the phase stays and Available is False.
-    say(run, 'ReplicasDegraded');
+    if (!say(run, 'ReplicasDegraded') && run.port.knows(TELLS_AT_ONCE)) run.tell('heal is under way');
 
     await applySharedObjects(run);
     await run.perform({ HandOver });
@@ -42,7 +45,9 @@ export const heal: Operation<ValkeyTypes> = {
 export const healValkeyCluster = (input: OperationInput<ValkeyTypes>): Promise<OperationResult> =>
   runOperation(operationPort<ValkeyTypes['activities']>(input.tuning), valkeyLifecycle, heal, input);
 
-/** Says what the table and its guard allow to be said now, and nothing else. */
-function say(run: ValkeyRun, event: Event): void {
-  if (refusePhaseEvent(run.phase, event, phaseFacts(run.observed)) === null) run.reached(event);
+/** Says what the table and its guard allow to be said now, and nothing else; answers whether it was said. */
+function say(run: ValkeyRun, event: Event): boolean {
+  const refused = refusePhaseEvent(run.phase, event, phaseFacts(run.observed)) !== null;
+  if (!refused) run.reached(event);
+  return !refused;
 }
