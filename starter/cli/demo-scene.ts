@@ -3,6 +3,7 @@ import type { Act, Scene, Stage } from '../../deploy/local/demo/scene.ts';
 import { pathOf } from '../../deploy/local/home.ts';
 import type { Home } from '../../deploy/local/home.ts';
 import { KubernetesApi } from '../../deploy/local/kubernetes/api.ts';
+import { contextOf, findPart, readSettings } from '../../deploy/local/settings.ts';
 import { command as watchCommand } from './commands/watch.ts';
 import { say } from './output.ts';
 
@@ -27,13 +28,21 @@ export async function playScene(
   signal: AbortSignal,
 ): Promise<readonly ActResult[]> {
   const api = new KubernetesApi(pathOf.kubeconfig(home, 'admin'));
+  const settings = readSettings(home);
+  const address = (part: string, name: string): string => {
+    const found = findPart(part);
+    return found.addresses(contextOf(home, settings?.portOffset ?? 0, found))[name] ?? '';
+  };
   const namespace = `demo-${randomBytes(2).toString('hex')}`;
   const results: ActResult[] = [];
   try {
     await api.send('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
+    const addSpotClient: Stage['addSpotClient'] = (name) =>
+      addClientAt(`${address('mariadb', 'sql')}/keelson`, name);
+    const stage: Stage = { api, namespace, address, addSpotClient };
     for (const act of scene.acts.filter(({ isFarewell }) => isFarewell !== true || !keep)) {
       signal.throwIfAborted();
-      const result = await playAct({ api, namespace }, scene, act);
+      const result = await playAct(stage, scene, act);
       results.push(result);
       if (result.failure !== null) break;
     }
@@ -44,7 +53,7 @@ export async function playScene(
 }
 
 async function playAct(stage: Stage, scene: Scene, act: Act): Promise<ActResult> {
-  const resource = `${scene.lifecycle}/${stage.namespace}/${scene.resource}`;
+  let resource = '';
   const begin = Date.now();
   const end = (failure: string | null): ActResult => ({
     resource,
@@ -55,15 +64,33 @@ async function playAct(stage: Stage, scene: Scene, act: Act): Promise<ActResult>
   say(`\n▶ ${act.title}`);
   try {
     await act.begin(stage);
+    resource = scene.target(stage);
     await watchCommand().parseAsync(
       [resource, '--wait', String(BEGIN_SECONDS), '--timeout', String(CALL_SECONDS)],
       { from: 'user' },
     );
-    await act.check(stage);
+    const led = await act.check(stage);
+    if (led !== undefined) say(led);
     return end(null);
   } catch (error) {
     const failure = error instanceof Error ? error.message : String(error);
     say(`✗ ${failure}`);
     return end(failure);
+  }
+}
+
+async function addClientAt(
+  databaseUrl: string,
+  name: string,
+): Promise<{ readonly id: string; readonly token: string }> {
+  const { migrateDatabase } = await import('../database/migrations.ts');
+  await migrateDatabase(databaseUrl);
+  const { openDatabase } = await import('../database/connection.ts');
+  const { addClient } = await import('../http/spot/clients.ts');
+  const pool = openDatabase(databaseUrl);
+  try {
+    return await addClient(pool, name);
+  } finally {
+    await pool.end();
   }
 }

@@ -9,8 +9,8 @@ const OLD = '9.0.0';
 
 /** A Valkey cluster comes into being, is upgraded, and goes away again. */
 export const valkeyCluster: Scene = {
-  lifecycle: 'valkey-cluster',
-  resource: NAME,
+  parts: [],
+  target: ({ namespace }) => `valkey-cluster/${namespace}/${NAME}`,
   acts: [
     {
       title: 'apply a ValkeyCluster of three masters with a replica each',

@@ -47,7 +47,7 @@ async function demo(options: DemoOptions, signal: AbortSignal): Promise<void> {
   const isNew = !existsSync(defaultHomeDirectory());
   if (asks)
     await ask(
-      'This fetches what is missing (about 300 MB, once) and starts it here. Enter to go on, Ctrl-C not to.',
+      'This fetches what is missing (about 500 MB, once) and starts it here. Enter to go on, Ctrl-C not to.',
       signal,
     );
   const progress = createProgress();
@@ -55,6 +55,7 @@ async function demo(options: DemoOptions, signal: AbortSignal): Promise<void> {
   const stack = await startOnFreePorts({
     progress,
     signal,
+    withParts: SCENES.flatMap(({ parts }) => parts),
     ...(options.portOffset === undefined ? {} : { portOffset: options.portOffset }),
   }).finally(() => progress.close());
   let results: readonly ActResult[] = [];

@@ -19,6 +19,9 @@ test('the demo shows each operation, ends with a summary, and leaves nothing beh
     expect(output).toMatch(/✓ +valkey-cluster\/demo-\w+\/cache +apply a ValkeyCluster .* done/);
     expect(output).toMatch(/✓ +valkey-cluster\/demo-\w+\/cache +upgrade it .* done/);
     expect(output).toMatch(/✓ +valkey-cluster\/demo-\w+\/cache +delete it .* done/);
+    expect(output).toMatch(/✓ +spot-agent\/cl-\w+\/agt-\w+ +let an agent serve .* done/);
+    expect(output).toMatch(/i-\w+ serves with epoch 1 since at most/);
+    expect(output).toMatch(/✓ +spot-agent\/cl-\w+\/agt-\w+ +take that instance back.* done/);
     expect(existsSync(home)).toBe(false);
   } finally {
     rmSync(directory, { recursive: true, force: true });
