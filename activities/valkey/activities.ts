@@ -15,7 +15,7 @@ import { migrateSlots } from './migrate-slots.ts';
 import { createObserve } from './observe.ts';
 import { addPassword, dropPasswords } from './rotate-password.ts';
 import { snapshot } from './snapshot.ts';
-import { takeOver } from './take-over.ts';
+import { elect, takeOver } from './take-over.ts';
 import { KubernetesError, asKubernetesFailure } from '../kubernetes/errors.ts';
 
 /** What workflows may ask of Valkey. */
@@ -38,6 +38,7 @@ export function createValkeyActivities(clients: ValkeyClients): ValkeyActivities
     handOverValkeyMaster: (input) => typed(() => handOver(clients, input)),
     /** Safe to repeat: a server that leads already is only verified. */
     takeOverValkeyMaster: (input) => typed(() => takeOver(clients, input)),
+    electValkeyMaster: (input) => typed(() => elect(clients, input)),
     /** Safe to repeat: a value that is set already is left alone. */
     configureValkeyServers: (input) => typed(() => configure(clients, input)),
     /** Safe to repeat: a password that a server has already is left alone, and what is kept is kept before it is given. */

@@ -28,15 +28,23 @@ export function attachReplica(
   });
 }
 
-/** Refuses a server with slots of its own: as a replica it would drop them and their keys. */
+/** Refuses a server whose data nobody else may have: as a replica of another it would drop it. */
 async function isReplicaOf(member: Member, masterId: string): Promise<boolean> {
-  const { self } = await readView(member);
+  const { self, members } = await readView(member);
   if (self.slots.length > 0)
     throw failure(
       'ValkeySlotBusy',
       `${member.server.pod} serves ${countSlots(self.slots)} slots: it cannot become a replica`,
     );
-  return self.role === 'replica' && self.masterId === masterId;
+  if (self.role === 'replica' && self.masterId === masterId) return true;
+  const [before, after] = [self.masterId, masterId].map((id) => members.find((node) => node.id === id));
+  const lost = before !== undefined && (!before.connected || before.failing !== 'no');
+  if (before !== undefined && before.slots.length > 0 && (lost || after?.slots.length === 0))
+    throw failure(
+      'ValkeyNotConverged',
+      `${member.server.pod} has the data of ${before.id}, which owns ${countSlots(before.slots)} slots: it cannot follow another master`,
+    );
+  return false;
 }
 
 /** The server must have heard of the master, as a master, before it can follow it. */

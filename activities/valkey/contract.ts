@@ -100,6 +100,15 @@ export interface ValkeyActivities {
     readonly server: ValkeyServer;
   }): Promise<{ readonly slots: number; readonly epoch: number }>;
 
+  /**
+   * Has a replica ask the other masters for their vote, after its master was lost: it would not by itself, once it has
+   * restarted without it. Refuses while its master can be reached.
+   */
+  electValkeyMaster(input: {
+    readonly access: ValkeyAccess;
+    readonly server: ValkeyServer;
+  }): Promise<{ readonly slots: number; readonly epoch: number }>;
+
   /** Gives running servers settings that need no restart; values that they have already are left alone. */
   configureValkeyServers(input: {
     readonly access: ValkeyAccess;

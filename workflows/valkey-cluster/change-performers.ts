@@ -69,9 +69,10 @@ export const changePerformersOf = (
     const observed = await run.observe();
     const heir = observed.nodes.find((node) => node.pod === to);
     if (heir === undefined) throw failure('ValkeyPodReplaced', `${to} is not there any more`);
-    if (takeOver === true) {
-      const access = buildAccess(observed.cluster);
-      return run.port.act(summary).takeOverValkeyMaster({ access, server: serverOf(observed, heir) });
+    if (takeOver !== undefined) {
+      const lead = { access: buildAccess(observed.cluster), server: serverOf(observed, heir) };
+      if (takeOver === true) return run.port.act(summary).takeOverValkeyMaster(lead);
+      return run.port.wait(summary).electValkeyMaster(lead);
     }
     const asked = observed.nodes.filter((node) => node.ready && (node.shard === shard || isServing(node)));
     return run.port.wait(summary).handOverValkeyMaster({

@@ -12,7 +12,7 @@ import { refusePhaseEvent, phaseFacts } from './domain/phase-guards.ts';
 import { PHASE_TABLE, type Event, type Phase } from './domain/phases.ts';
 import { planValkeyCluster } from './domain/plan.ts';
 import { MOVES_TOGETHER } from './domain/plan-slots.ts';
-import { describeHelp } from './domain/rescue.ts';
+import { describeHelp, ELECTS_HEIRS } from './domain/rescue.ts';
 import { countSlots, missingRanges, SLOT_COUNT } from './domain/slots.ts';
 import { buildStatus } from './domain/status.ts';
 import { identityOf } from './performers.ts';
@@ -114,6 +114,7 @@ function planObserved(observed: ValkeyObservation, { carriedOut, knows }: Rememb
       formed: carriedOut !== null || servesAllSlots(observed),
       rebalance: wasInterrupted(observed, carriedOut) || asksForRebalance(cluster),
       closeSlots: knows(CLOSES_SLOTS),
+      elects: knows(ELECTS_HEIRS),
       jobsInTurn: !knows(MOVES_TOGETHER),
     },
   );

@@ -12,7 +12,7 @@ import { API_VERSION, CLUSTER_LABEL, KIND, SHARD_LABEL } from './domain/names.ts
 import type { ValkeyNode, ValkeyObservation, ValkeyPod } from './domain/observation.ts';
 import { refusePhaseEvent, phaseFacts } from './domain/phase-guards.ts';
 import type { Event } from './domain/phases.ts';
-import { describeHelp, stuckPods } from './domain/rescue.ts';
+import { describeHelp, heirOf, stuckPods } from './domain/rescue.ts';
 import { selectMasters } from './domain/selection.ts';
 import { liveSettings } from './domain/server-config.ts';
 
@@ -67,6 +67,7 @@ export const performersOf = (
 
   async AttachReplica({ shard }, summary): Promise<Facts> {
     const { observed } = run;
+    if (run.port.knows(SPARES_HEIRS)) refuseHeir(observed, shard);
     const master = masterOf(observed, shard);
     const others = observed.nodes.filter((node) => node.shard === shard && node.id !== master.id);
     const linked = await Promise.all(
@@ -282,6 +283,18 @@ export function refuseServing(nodes: readonly ValkeyNode[]): void {
   const serving = nodes.find((node) => node.slots.length > 0);
   if (serving !== undefined)
     throw failure('ValkeySlotBusy', `${serving.pod} was to leave, and still serves slots`);
+}
+
+/** The change with which a shard whose master is lost waits for the election of its replica. */
+const SPARES_HEIRS = 'valkey-spares-heirs';
+
+function refuseHeir(observed: ValkeyObservation, shard: number): void {
+  const heir = heirOf(observed, shard);
+  if (heir !== null)
+    throw failure(
+      'ValkeyNotConverged',
+      `${heir.pod} alone has the data of shard ${shard}: it has to be elected before anybody follows`,
+    );
 }
 
 /** The node that leads a shard, or is to. */

@@ -116,6 +116,24 @@ describe('a replica that is lost with its volume', () => {
   });
 });
 
+describe('a master that is lost with its volume while every pod restarts', () => {
+  it('leaves all that its replica had confirmed: the replica is elected, and the new node follows it', async () => {
+    const master = (await viewServers(world)).find((view) => view.role === 'master')?.pod ?? '';
+    const audit = await Audit.start(world, { confirmedBy: 1, restMs: 5 });
+    await world.until(async () => (audit.writes > 500 ? { found: true } : { missing: 'some writes' }));
+    const pods = await world.list('pods');
+    const uids = new Set(pods.map((pod) => pod.metadata.uid));
+    const claims = `/api/v1/namespaces/${world.namespace}/persistentvolumeclaims`;
+    await world.api.send('DELETE', `${claims}/data-${master}`);
+    await Promise.all(pods.map((pod) => removePod(pod.metadata.name)));
+    await awaitWhole(async () => (await world.list('pods')).every((pod) => !uids.has(pod.metadata.uid)));
+    const report = await audit.stop();
+    console.log(JSON.stringify(report));
+    expect(report).toMatchObject({ lost: [], wentBack: [] });
+    expect(report.confirmed).toBeGreaterThan(100);
+  });
+});
+
 describe('a majority of masters that does not come back', () => {
   it('is replaced by its replicas only when a person says so, with all that a replica had confirmed', async () => {
     const masters = (await viewServers(world)).filter((view) => view.role === 'master').slice(0, 2);

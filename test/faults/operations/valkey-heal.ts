@@ -1,16 +1,14 @@
 import type { StackHandle } from '../../../deploy/local/testing.ts';
 import { ClusterWorld } from '../../valkey/cluster-world.ts';
-import { wrongWith } from '../../valkey/server-view.ts';
+import { viewServers, wrongWith } from '../../valkey/server-view.ts';
 import type { FaultOperation } from '../operation.ts';
 import { oneEntityRuns, ownerOfAll } from './valkey-invariants.ts';
 import { SMALL, unsettled, Writers } from './writers.ts';
 
-/** The replica whose data is gone for good. */
-const EMPTIED = 'cache-0-1';
 const WRITES_BEFORE = 200;
 
 /**
- * From all pods lost at once, one of them with its data, to a cluster that is whole again: nodes are introduced at new
+ * From all pods lost at once, a replica with its data, to a cluster that is whole again: nodes are introduced at new
  * addresses, a new one is attached, and the one that it replaces is forgotten. What a replica had confirmed is there.
  */
 export const valkeyHeal = (stack: StackHandle): FaultOperation<ClusterWorld> => {
@@ -28,8 +26,9 @@ export const valkeyHeal = (stack: StackHandle): FaultOperation<ClusterWorld> => 
       await writers.begin(world, WRITES_BEFORE);
       const pods = await world.list('pods');
       lost.set(world, new Set(pods.map((pod) => pod.metadata.uid ?? '')));
+      const emptied = (await viewServers(world)).find((view) => view.role === 'slave')?.pod ?? '';
       const core = `/api/v1/namespaces/${world.namespace}`;
-      await world.api.send('DELETE', `${core}/persistentvolumeclaims/data-${EMPTIED}`);
+      await world.api.send('DELETE', `${core}/persistentvolumeclaims/data-${emptied}`);
       const now = { gracePeriodSeconds: 0 };
       const names = pods.map((pod) => pod.metadata.name);
       await Promise.all(names.map((name) => world.api.send('DELETE', `${core}/pods/${name}`, now)));

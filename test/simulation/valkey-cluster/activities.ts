@@ -125,6 +125,9 @@ export function createSimulatedActivities(world: ValkeyWorld): ValkeyTypes['acti
     async takeOverValkeyMaster({ server }) {
       throw failure('ValkeyPodReplaced', `${server.pod} is not to take over: here a majority is always left`);
     },
+    async electValkeyMaster({ server }) {
+      throw failure('ValkeyPodReplaced', `${server.pod} is not to take over: here no volume is ever lost`);
+    },
     async forgetValkeyNodes({ servers, leaving, nodeIds }) {
       for (const server of leaving) {
         Object.assign(world.server(server.pod), { id: world.serial('node'), knows: [], masterId: null });

@@ -26,13 +26,13 @@ export type ValkeyCommand =
       readonly ranges: readonly SlotRange[];
       readonly slotCount: number;
     }
-  /** A replica becomes master of its shard, and its master a replica; without a vote where no majority is left to give one. */
+  /** A replica becomes master of its shard, and its master a replica; of a master that is lost it takes over, without a vote where no majority is left to give one. */
   | {
       readonly kind: 'HandOver';
       readonly shard: number;
       readonly from: string;
       readonly to: string;
-      readonly takeOver?: true;
+      readonly takeOver?: true | 'voted';
     }
   /** No node that stays knows these any more. */
   | { readonly kind: 'ForgetNode'; readonly shard: number | null; readonly nodes: readonly string[] }

@@ -43,7 +43,7 @@ const ofPlanAndLastSteps = (
 /** A takeover is what brings slots and a majority back: it cannot wait for them. */
 const has = (plan: ValkeyPlan, ...kinds: readonly ValkeyCommand['kind'][]): boolean =>
   plan.steps.some(
-    (step) => kinds.includes(step.kind) && !(step.kind === 'HandOver' && step.takeOver === true),
+    (step) => kinds.includes(step.kind) && !(step.kind === 'HandOver' && step.takeOver !== undefined),
   );
 
 /**

@@ -9,7 +9,7 @@ export function nameOperation(context: PlanContext, steps: readonly ValkeyStep[]
   if (context.wish.deleting === true) return 'delete';
   if (!context.formed) return 'create';
   if (steps.some((step) => ROTATES.has(step.kind))) return 'rotate';
-  if (steps.some((step) => step.kind === 'HandOver' && step.takeOver === true)) return 'heal';
+  if (steps.some((step) => step.kind === 'HandOver' && step.takeOver !== undefined)) return 'heal';
   // The shape stays while slots are served by nobody, so whatever is planned brings back what was there.
   if (context.lacksSlots) return 'heal';
   const masters = changeOfMasters(context);

@@ -6,11 +6,19 @@ import { draftGrowth, draftJoining, growingShards, waitingShards } from './plan-
 import { draftForgetting, draftHandOvers, draftRemoval } from './plan-removal.ts';
 import { draftDrop, draftSecrets } from './plan-secrets.ts';
 import { draftReplacements, draftRestarts, staleShards } from './plan-restart.ts';
-import { bereftShards } from './rescue.ts';
+import { bereftShards, heirOf } from './rescue.ts';
 import { draftAssignments, draftMoves, draftRepairs } from './plan-slots.ts';
 import { countSlots, SLOT_COUNT } from './slots.ts';
 import { numberSteps, type Draft, type Stage } from './stages.ts';
-import { count, holdingsOf, keptNodes, viewShards, type ShardView, type ValkeyTopology } from './topology.ts';
+import {
+  count,
+  holdingsOf,
+  keptNodes,
+  membersOf,
+  viewShards,
+  type ShardView,
+  type ValkeyTopology,
+} from './topology.ts';
 
 /** What the spec asks of the shape of a cluster. */
 export interface ValkeyWish {
@@ -33,6 +41,8 @@ export interface PlanOptions {
   readonly restart?: boolean;
   /** Close slots that somebody left open. */
   readonly closeSlots?: boolean;
+  /** Have the replica of a master that is lost with its data ask for votes. */
+  readonly elects?: boolean;
   /** Let the jobs of one shard follow each other, as plans had it before the server was left to queue them. */
   readonly jobsInTurn?: boolean;
 }
@@ -126,6 +136,8 @@ function draftChange(context: PlanContext): readonly Stage[] {
   const takeOvers = growing.length === 0 ? draftTakeOvers(context) : [];
   // Nothing else can be done before somebody leads these shards; what is missing beside it is for the next plan.
   if (takeOvers.length > 0 && draftReplacements(context).length === 0) return [takeOvers];
+  const elections = growing.length === 0 ? draftElections(context) : [];
+  if (elections.length > 0) return [elections];
   const stages = [
     draftGrowth(context, growing),
     draftReplacements(context),
@@ -161,6 +173,24 @@ const draftTakeOvers = ({ topology, formed }: PlanContext): Stage =>
         reason: `no majority of masters is left to elect one for shard ${shard}: ${heir.pod} takes over without a vote, and what only ${from} had acknowledged is lost`,
       }))
     : [];
+
+/**
+ * A replica that restarted after its master was lost is too long without it to stand for election by itself, and
+ * would wait for ever. Once the lost one's pod is back as another node, nobody else can have the data.
+ */
+function draftElections({ topology, formed, options, staying }: PlanContext): Stage {
+  const acquainted = topology.health?.apart?.length === 0;
+  if (!formed || !acquainted || options.elects !== true) return [];
+  return staying.flatMap((view): Draft[] => {
+    const { shard } = view;
+    const heir = heirOf(topology, shard);
+    const lost = topology.orphans?.find((orphan) => orphan.id === heir?.masterId);
+    if (heir === null || lost?.failed !== true || membersOf(view).length < view.pods) return [];
+    const reason = `the master of shard ${shard} is lost with its data: ${heir.pod} asks the other masters for their vote`;
+    const to = heir.pod;
+    return [{ kind: 'HandOver', shard, from: lost.id, to, takeOver: 'voted', irreversible: true, reason }];
+  });
+}
 
 /** A replica is attached before slots arrive at its master, so that no key is ever on one node alone. */
 function draftReplicas(context: PlanContext, waiting: readonly number[]): Stage {

@@ -44,6 +44,21 @@ export function bereftShards({ nodes, orphans = [], health }: ValkeyTopology): r
   });
 }
 
+/** The change with which a replica is told to ask for votes. */
+export const ELECTS_HEIRS = 'valkey-elects-heirs';
+
+/**
+ * A replica of a shard whose master is lost and still owns slots: it alone has their data. Until it is elected it
+ * follows nobody else, who would give it an empty data set for it.
+ */
+export const heirOf = ({ nodes, orphans = [] }: ValkeyTopology, shard: number): ValkeyNode | null =>
+  nodes.find(
+    (node) =>
+      node.shard === shard &&
+      node.role === 'replica' &&
+      orphans.some((orphan) => orphan.id === node.masterId && countSlots(orphan.slots) > 0),
+  ) ?? null;
+
 /** What nothing but a person's word may begin, in words; null when there is nothing. */
 export function describeHelp(topology: ValkeyTopology): string | null {
   const stuck = stuckPods(topology.pods).find(({ why }) => why === 'lost');
