@@ -35,13 +35,11 @@ const handedOver = (world: World, shard: number, from: string, to: string): Worl
   }),
 });
 
-const unready = (world: World, pod: string): World => ({
+const unready = (world: World, pod: string, waiting = 'ErrImagePull: no such image'): World => ({
   ...world,
   nodes: world.nodes.filter((node) => node.pod !== pod),
   pods: world.pods.map((one) =>
-    one.name === pod
-      ? { ...one, phase: 'Pending', ready: false, waiting: 'ErrImagePull: no such image' }
-      : one,
+    one.name === pod ? { ...one, phase: 'Pending', ready: false, waiting } : one,
   ),
 });
 
@@ -78,6 +76,14 @@ const WAYS_BACK: Readonly<Record<string, readonly [World, UpgradeWish]>> = {
   'back from an image that does not exist': [
     unready(withTag(worldOn('9.0.0', 1), '9.9.9', 0, ['cache-0-1']), 'cache-0-1'),
     wish(1, { to: '9.9.9' }),
+  ],
+  'back from an older version whose server crashes': [
+    unready(
+      withTag(worldOn('9.1.2', 1), '8.1.8', 0, ['cache-0-1']),
+      'cache-0-1',
+      'CrashLoopBackOff: it ended',
+    ),
+    wish(1, { from: '9.1.2', to: '8.1.8' }),
   ],
   'back after half of it': [half('9.0.0'), wish(1)],
   'back from 9 to 8 while a node of 8 is left': [

@@ -15,6 +15,8 @@ export interface ShardGoal {
   readonly surge: boolean;
   /** Whether nodes begin with an empty volume, because the version can not read what is there. */
   readonly fresh: boolean;
+  /** Whether this is the way back, on which nothing is given up that anybody wants to keep. */
+  readonly back: boolean;
 }
 
 /** The steps that bring one shard to the target version, in order; none when it is there already. */
@@ -121,27 +123,29 @@ function draftReplicas(
       goal,
     );
     const last = at === old.length - 1 && shard.master?.tag === goal.tag && member.tag === goal.from;
-    return last ? draftLast(shard, member.pod, again, goal) : [again];
+    return last ? draftLast(shard, member, again, goal) : [again];
   });
 }
 
 /** What goes before the last node of the old version does, and what is said of it, where it can not come back. */
-const draftLast = (shard: ShardMembers, pod: string, again: Draft, goal: ShardGoal): readonly Draft[] =>
-  readsDataOf(goal.from, goal.tag)
-    ? [again]
-    : [
-        {
-          kind: 'Snapshot',
-          shard: shard.shard,
-          pod,
-          reason: `${pod} is the last node of shard ${shard.shard} on ${goal.from}: its data is kept as it is`,
-        },
-        {
-          ...again,
-          irreversible: true,
-          reason: `${again.reason}; the point of no return: ${goal.from} can not read what ${goal.tag} writes`,
-        },
-      ];
+function draftLast(
+  { shard }: ShardMembers,
+  { pod, ready }: Member,
+  again: Draft,
+  goal: ShardGoal,
+): readonly Draft[] {
+  if (goal.back || readsDataOf(goal.from, goal.tag)) return [again];
+  const reason = `${pod} is the last node of shard ${shard} on ${goal.from}: its data is kept as it is`;
+  return [
+    // A server that does not run can save nothing.
+    ...(ready ? [{ kind: 'Snapshot' as const, shard, pod, reason }] : []),
+    {
+      ...again,
+      irreversible: true,
+      reason: `${again.reason}; the point of no return: ${goal.from} can not read what ${goal.tag} writes`,
+    },
+  ];
+}
 
 /** Who takes over: a replica that stays, and only where there is none the one that is there for the time being. */
 function selectHeir(
@@ -169,7 +173,7 @@ function draftMaster(
   // One that is there for the time being only leaves, and needs no other version.
   if (master.ordinal >= goal.pods) return [handOver(shard, master.pod, heir.pod, heir.why)];
   const again = restart(shard, master.pod, `a replica of shard ${shard.shard} by now`, goal);
-  return [handOver(shard, master.pod, heir.pod, heir.why), ...draftLast(shard, master.pod, again, goal)];
+  return [handOver(shard, master.pod, heir.pod, heir.why), ...draftLast(shard, master, again, goal)];
 }
 
 /** Who is there for the time being does not keep the shard. */

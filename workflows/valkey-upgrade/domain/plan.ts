@@ -21,7 +21,7 @@ export const UPGRADE_PLAN_VERSION = 1;
 export function planUpgrade(topology: ValkeyTopology, wish: UpgradeWish): ValkeyPlan {
   const { from, to: tag, strategy } = wish;
   const pods = 1 + wish.replicasPerMaster;
-  const goal = { tag, from, pods, surge: strategy === 'Surge', fresh: false };
+  const goal = { tag, from, pods, surge: strategy === 'Surge', fresh: false, back: false };
   const shards = listShards(topology).map((shard) => draftUpgrade(shard, goal));
   return build('upgrade', shards, wish);
 }
@@ -31,7 +31,7 @@ export function planRollback(topology: ValkeyTopology, wish: UpgradeWish): Valke
   const { from: tag, to: from } = wish;
   const pods = 1 + wish.replicasPerMaster;
   // A node without another beside it would be away while it restarts.
-  const goal = { tag, from, pods, surge: pods === 1, fresh: !readsDataOf(tag, from) };
+  const goal = { tag, from, pods, surge: pods === 1, fresh: !readsDataOf(tag, from), back: true };
   const shards = listShards(topology)
     .toReversed()
     .map((shard) => draftRollback(shard, goal));
