@@ -15,11 +15,11 @@ afterEach(() => {
 });
 
 /** Something that listens where a server should, and does this with every request. */
-async function listen(answer: (socket: Socket) => void): Promise<number> {
+async function listen(answer: (socket: Socket, request: string) => void): Promise<number> {
   const listening = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => {}); // The other side hangs up on nonsense.
-    socket.on('data', () => answer(socket));
+    socket.on('data', (bytes) => answer(socket, bytes.toString()));
   });
   server = listening;
   await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
@@ -60,5 +60,32 @@ describe('what listens on the port of a server', () => {
     expect(await ask(port)).toBe('ValkeyProtocol');
     broken = false;
     expect(await ask(port)).toBe('PONG');
+  });
+});
+
+describe('a server that may not have heard of a changed password', () => {
+  /** Takes one password, and refuses every other in the words of Valkey. */
+  const openedBy = (password: string): Promise<number> =>
+    listen((socket, request) => {
+      const right = request.includes(password);
+      socket.write(right ? '+OK\r\n' : '-WRONGPASS invalid username-password pair or user is disabled.\r\n');
+    });
+  const logIn = async (port: number, older: readonly string[]) => {
+    const endpoint = { pod: 'cache-0-0', ip: '127.0.0.1', port };
+    const credentials = { user: 'default', password: 'newest', older, tls: null };
+    const connection = await createValkeyConnect()(endpoint, credentials, BRIEF_MS);
+    connection.close();
+    return connection.credentials.password;
+  };
+
+  it('is opened by whichever of the passwords it takes, the newest first', async () => {
+    expect(await logIn(await openedBy('newest'), ['older'])).toBe('newest');
+    expect(await logIn(await openedBy('oldest'), ['older', 'oldest'])).toBe('oldest');
+  });
+
+  it('that takes none of them is a failure that names no password', async () => {
+    const refused = await logIn(await openedBy('another'), ['older']).catch((error: unknown) => error);
+    expect(classify(refused)).toBe('ValkeyAuth');
+    expect(String(refused)).not.toMatch(/newest|older/);
   });
 });

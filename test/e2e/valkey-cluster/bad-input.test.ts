@@ -41,6 +41,7 @@ describe('what the API server refuses', () => {
 describe('a Secret that is missing', () => {
   it('is named in a condition, nothing is created, and the creation goes on once it is there', async () => {
     await world.apply({
+      replicasPerMaster: 0,
       auth: { secretRef: { name: 'cache-auth' } },
       persistence: { size: '64Mi', retention: 'Delete' },
     });
@@ -68,6 +69,7 @@ describe('an image that does not exist', () => {
   it('is a wait that says so, ended by a newer generation', async () => {
     const other = await ClusterWorld.create(world.stack, 'other');
     await other.applyWithSecret({
+      replicasPerMaster: 0,
       image: { tag: '9.9.9' },
       persistence: { size: '64Mi', retention: 'Delete' },
     });
@@ -78,6 +80,7 @@ describe('an image that does not exist', () => {
         : { missing: 'a pod that cannot pull its image' };
     });
     await other.apply({
+      replicasPerMaster: 0,
       auth: { secretRef: { name: 'cache-auth' } },
       image: { tag: '9.1.2' },
       persistence: { size: '64Mi', retention: 'Delete' },
