@@ -18,6 +18,7 @@ import { sightingOf } from './sighting.ts';
 import type { Sighting } from './sighting.ts';
 import { Trigger } from './trigger.ts';
 import type { Source } from './trigger.ts';
+import { changesFor, namesIn } from './named-objects.ts';
 import type { Existence } from './trigger-decision.ts';
 import { fieldOf, textOf } from './object-field.ts';
 import { resourcePath } from './watch-definition.ts';
@@ -191,20 +192,10 @@ export class Starter {
 
   /** What several resources name concerns each of them. */
   #tellWhoNames(source: Source, change: Change<Sighting>): void {
-    const { namespace, name, kind } = change.is === 'gone' ? change.before : change.now;
     const primary = this.#watched.find(
       (one) => one.source.watch === source.watch && one.source.role === 'primary',
     );
-    for (const one of primary?.informer.known ?? []) {
-      if (one.namespace !== namespace || one.names?.[kind]?.includes(name) !== true) continue;
-      const owner = { namespace, name: one.name };
-      this.#trigger.changed(
-        source,
-        change.is === 'gone'
-          ? { ...change, before: { ...change.before, owner } }
-          : { ...change, now: { ...change.now, owner } },
-      );
-    }
+    for (const one of changesFor(primary?.informer.known ?? [], change)) this.#trigger.changed(source, one);
   }
 
   #existence(watch: LifecycleWatch, owner: ResourceRef): Existence {
@@ -232,17 +223,6 @@ function ownerOrNone(owner: SecondaryWatch['owner'], object: KubernetesObject): 
     // The check of the object asks again, and puts the error into its condition.
     return null;
   }
-}
-
-/** What a resource names of each type that is watched for it. */
-function namesIn(
-  watch: LifecycleWatch,
-  object: KubernetesObject,
-): Readonly<Record<string, readonly string[]>> {
-  const named = watch.secondaries.flatMap(({ kind, namedBy }) =>
-    namedBy === undefined ? [] : [[kind, namedBy(object)] as const],
-  );
-  return Object.fromEntries(named);
 }
 
 function ownReference(object: KubernetesObject): { namespace: string; name: string } {
