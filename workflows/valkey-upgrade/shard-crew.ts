@@ -1,4 +1,4 @@
-import { failureOf } from '../shared/failures.ts';
+import { failure, failureOf } from '../shared/failures.ts';
 import type { OperationResult, StepProgress } from '../shared/messages.ts';
 import type { OperationRun } from '../shared/operation.ts';
 import type { Facts, Json, PlanEnvelope } from '../shared/plan.ts';
@@ -94,6 +94,8 @@ export class ShardCrew {
     if ('error' in end) throw end.error;
     if (end.result.outcome === 'done') return;
     await this.#run.safePoint();
+    // What a guard found before a step that cannot be undone may be gone when all is looked at and planned again.
+    if (end.result.outcome === 'blocked') throw failure('GuardBlocked', end.result.message);
     throw new Error(`a shard ended as ${end.result.outcome}: ${end.result.message}`);
   }
 

@@ -104,6 +104,7 @@ async function goForward(run: ShardRun, order: ShardInput['order'], notes: Shard
   await awaitStability(run, order, run.observed);
   run.reached('ClusterStable');
   await run.perform({ Snapshot, RestartPod, HandOver, RemoveReplica });
+  refuseLeftovers(run);
   await letGoOfSnapshot(run, order);
   // The last node to restart was seen with the others when it was back.
   verifyVersion(order, run.observed);
@@ -119,10 +120,17 @@ async function goBack(run: ShardRun, order: ShardInput['order'], notes: ShardNot
   run.reached('MasterHandedOver');
   run.reached('ClusterStable');
   await run.perform({ CreateShard, RemoveReplica, AwaitPods, MeetNode, AttachReplica, RestartPod, HandOver });
+  refuseLeftovers(run);
   const observed = await run.observe();
   await awaitStability(run, order, observed);
   verifyVersion(order, observed);
   run.reached('ShardRolledBack', `shard ${order.shard} runs ${order.tag} again`);
+}
+
+/** A plan and its runbook must fit: a step that nobody performs is a defect of ours, and nothing may look done for it. */
+function refuseLeftovers({ progress }: ShardRun): void {
+  const left = progress.steps.find(({ state }) => state === 'waiting');
+  if (left !== undefined) throw new Error(`nothing performs step ${left.id} ${left.kind} of this shard`);
 }
 
 /** The performers, each telling the upgrade when its step begins and ends. */
