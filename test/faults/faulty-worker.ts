@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -16,7 +16,7 @@ const QUICK_RECOVERY = {
   KEELSON_LOG_LEVEL: 'info',
 } as const;
 
-/** A worker process that dies when it comes to the armed point, and is started again each time. */
+/** A worker process that dies when it comes to an armed point, and is started again each time. */
 export class FaultyWorker {
   readonly #env: NodeJS.ProcessEnv;
   readonly #program: string;
@@ -24,7 +24,6 @@ export class FaultyWorker {
   readonly #processes = new Set<ChildProcess>();
   #current: ChildProcess | null = null;
   #stopping = false;
-  #onDeath: () => void = () => {};
 
   constructor(directory: string, env: NodeJS.ProcessEnv, program = PROGRAM) {
     this.#env = {
@@ -32,16 +31,12 @@ export class FaultyWorker {
       ...QUICK_RECOVERY,
       ...env,
       KEELSON_FAULT_RUN: directory,
+      NODE_COMPILE_CACHE: join(dirname(directory), 'compiled'),
       // Any free one: another worker may run beside it.
       KEELSON_WORKER_PORT: '0',
     };
     this.#program = program;
     this.#log = join(directory, 'worker.log');
-  }
-
-  /** Called each time it has died, before it is started again: the moment to arm the next point. */
-  onDeath(action: () => void): void {
-    this.#onDeath = action;
   }
 
   /** Starts it; one that runs already goes on beside it, and its end is then its own affair. */
@@ -53,7 +48,6 @@ export class FaultyWorker {
     child.once('exit', () => {
       this.#processes.delete(child);
       if (this.#stopping || this.#current !== child) return;
-      this.#onDeath();
       this.start();
     });
   }

@@ -9,7 +9,7 @@ const WAITING_MS = 150;
 /** What may take so long is a wait, and not an act. */
 const WAITS_FROM_MS = 3_600_000;
 
-/** What is put around a worker so that it notes each place it comes to, and dies at the armed one. */
+/** What is put around a worker so that it notes each place it comes to, and dies at the armed ones. */
 export interface Instruments {
   readonly hook: MutationHook;
   readonly interceptor: ActivityInterceptorsFactory;
@@ -58,7 +58,7 @@ export function createInstruments(directory: string | undefined): Instruments {
   };
 }
 
-/** Notes that a place was reached, and dies if it is the armed one. */
+/** Notes that a place was reached, and dies if it is an armed one. */
 function createPass(log: RunLog): (hit: Hit) => void {
   const seen = new Map<string, Set<string>>();
   /** Which of the distinct places of its class this is. */
@@ -72,8 +72,8 @@ function createPass(log: RunLog): (hit: Hit) => void {
     if (!log.begun) return;
     log.append(hit);
     const occurrence = count(hit);
-    const { armed } = log;
-    if (armed === null || armed.class !== hit.class || armed.occurrence !== occurrence) return;
+    const armed = log.armed.find((point) => point.class === hit.class && point.occurrence === occurrence);
+    if (armed === undefined) return;
     log.disarm(armed);
     process.kill(process.pid, 'SIGKILL');
   };

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Hit, Point } from './points.ts';
 
@@ -34,18 +34,18 @@ export class RunLog {
     return readLines(this.#hits) as Hit[];
   }
 
-  /** Makes the next worker that comes to this point die there. */
-  arm(point: Point): void {
-    writeFileSync(this.#armed, JSON.stringify(point));
+  /** Makes the worker die at each of these points, in whichever order it comes to them. */
+  arm(points: readonly Point[]): void {
+    writeFileSync(this.#armed, JSON.stringify(points));
   }
 
-  get armed(): Point | null {
-    return existsSync(this.#armed) ? (JSON.parse(readFileSync(this.#armed, 'utf8')) as Point) : null;
+  get armed(): readonly Point[] {
+    return existsSync(this.#armed) ? (JSON.parse(readFileSync(this.#armed, 'utf8')) as Point[]) : [];
   }
 
   /** Disarmed before it dies, or the next attempt would die at the same place for ever. */
   disarm(point: Point): void {
-    rmSync(this.#armed);
+    this.arm(this.armed.filter((one) => one.class !== point.class || one.occurrence !== point.occurrence));
     appendFileSync(this.#killed, `${JSON.stringify(point)}\n`);
   }
 

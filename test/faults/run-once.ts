@@ -49,30 +49,27 @@ export async function runOnce<World>(
   const worker = new FaultyWorker(directory, options.workerEnv, options.workerProgram);
   options.afterwards.defer(() => worker.stop());
   const startedAtMs = Date.now();
-  const rest = 'kill' in trouble ? [...trouble.kill] : [];
-  const armNext = (): void => {
-    const next = rest.shift();
-    if (next !== undefined) log.arm(next);
-  };
   const world = await operation.begin(name);
   const found: string[] = [];
   try {
     worker.start();
     await operation.prepare(world);
+    log.arm('kill' in trouble ? trouble.kill : []);
     log.begin();
-    worker.onDeath(armNext);
-    armNext();
     await operation.start(world);
     if ('disturb' in trouble) found.push(...(await disturb(trouble, worker, log, options.stuckSeconds)));
     found.push(...(await endOf(operation, world, options.stuckSeconds)));
   } catch (error) {
     found.push(`the run broke off: ${String(error)}`);
   }
+  // The clean-up has places of its own, and nobody dies there.
+  const { hits, killed } = log;
+  log.arm([]);
   // What cannot be taken away is a finding too, and the other runs go on.
   await operation.end(world).catch((error: unknown) => found.push(`the clean-up failed: ${String(error)}`));
   await worker.stop();
   const seconds = (Date.now() - startedAtMs) / 1000;
-  return { found, hits: log.hits, killed: new Set(log.killed.map(describePoint)), seconds };
+  return { found, hits, killed: new Set(killed.map(describePoint)), seconds };
 }
 
 /** Disturbs an operation that is under way and not over. */
