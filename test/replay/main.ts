@@ -7,6 +7,7 @@ import { endCleanly, startStackFor } from '../clean-end.ts';
 import { recordExample } from './example.ts';
 import { recordHistory } from './recorder.ts';
 import { recordValkey } from './valkey-cases.ts';
+import { recordUpgrades } from './valkey-upgrade-cases.ts';
 
 type Play = (stack: StackHandle) => Promise<void>;
 
@@ -17,6 +18,7 @@ const PLAYS: Readonly<Record<string, Play>> = {
     await recordExample({ address: stack.temporalAddress, namespace }, version);
   },
   'valkey-cluster': (stack) => recordValkey(stack, version),
+  'valkey-upgrade': (stack) => recordUpgrades(stack, version),
 };
 
 const HELP = `Records histories, so that every later version is replayed against them.

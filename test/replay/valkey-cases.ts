@@ -66,7 +66,7 @@ export async function recordValkey(stack: StackHandle, version: string): Promise
 }
 
 /** Running by what the status says, and nothing under way any more. */
-async function untilAtRest(world: ClusterWorld): Promise<void> {
+export async function untilAtRest(world: ClusterWorld): Promise<void> {
   await world.awaitPhase('Running');
   while ((await entityIsAt(await world.temporal(), world.entityId)) !== null) await sleep(LOOK_MS);
 }
