@@ -6,8 +6,8 @@ import type { StackHandle } from '../../deploy/local/testing.ts';
 import { endCleanly, startStackFor } from '../clean-end.ts';
 import { recordExample } from './example.ts';
 import { recordHistory } from './recorder.ts';
+import { recordSpot } from './spot-cases.ts';
 import { recordValkey } from './valkey-cases.ts';
-import { recordUpgrades } from './valkey-upgrade-cases.ts';
 
 type Play = (stack: StackHandle) => Promise<void>;
 
@@ -17,8 +17,8 @@ const PLAYS: Readonly<Record<string, Play>> = {
     const namespace = await stack.createTemporalNamespace('example');
     await recordExample({ address: stack.temporalAddress, namespace }, version);
   },
+  'spot-agent': (stack) => recordSpot(stack, version),
   'valkey-cluster': (stack) => recordValkey(stack, version),
-  'valkey-upgrade': (stack) => recordUpgrades(stack, version),
 };
 
 const HELP = `Records histories, so that every later version is replayed against them.
