@@ -8,6 +8,7 @@ import { recordExample } from './example.ts';
 import { recordHistory } from './recorder.ts';
 import { recordSpot } from './spot-cases.ts';
 import { recordValkey } from './valkey-cases.ts';
+import { recordUpgrades } from './valkey-upgrade-cases.ts';
 
 type Play = (stack: StackHandle) => Promise<void>;
 
@@ -19,6 +20,7 @@ const PLAYS: Readonly<Record<string, Play>> = {
   },
   'spot-agent': (stack) => recordSpot(stack, version),
   'valkey-cluster': (stack) => recordValkey(stack, version),
+  'valkey-upgrade': (stack) => recordUpgrades(stack, version),
 };
 
 const HELP = `Records histories, so that every later version is replayed against them.
