@@ -21,7 +21,11 @@ export async function observeSecrets(
     kept: passwords[0] === password && givenAtMs !== null,
     lacking: answered.filter((answer) => answer.lacksPassword).map(({ pod }) => pod),
     older: older.length,
-    keptSeconds: givenAtMs === null ? 0 : Math.max(0, Math.round((Date.now() - givenAtMs) / 1_000)),
+    // What is looked at again must look the same while nothing is waited for.
+    keptSeconds:
+      givenAtMs === null || older.length === 0
+        ? 0
+        : Math.max(0, Math.round((Date.now() - givenAtMs) / 1_000)),
     aclChanged: acl !== null && kept.acl !== null && acl !== kept.acl,
   };
 }

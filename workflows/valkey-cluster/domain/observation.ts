@@ -106,7 +106,7 @@ export interface ValkeySecrets {
   readonly lacking: readonly string[];
   /** How many older passwords are still valid. */
   readonly older: number;
-  /** For how long all servers have had the newest. */
+  /** For how long all servers have had the newest, while older ones are valid. */
   readonly keptSeconds: number;
   /** The ACL Secret is not what the servers were given last. */
   readonly aclChanged: boolean;
