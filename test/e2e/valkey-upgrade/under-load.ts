@@ -1,4 +1,4 @@
-import { Audit, type AuditReport } from '../../valkey/audit.ts';
+import { Audit, type AuditOptions, type AuditReport } from '../../valkey/audit.ts';
 import { ClusterWorld } from '../../valkey/cluster-world.ts';
 import { useStack } from '../../../deploy/local/testing.ts';
 import { applyUpgrade, awaitUpgradePhase, type UpgradeSeen } from '../../valkey/upgrade-world.ts';
@@ -10,9 +10,13 @@ export const BASE = {
 } as const;
 
 /** A running cluster on some version. */
-export async function clusterOn(tag: string, replicasPerMaster: number): Promise<ClusterWorld> {
+export async function clusterOn(
+  tag: string,
+  replicasPerMaster: number,
+  image: { readonly allowDowngrade?: boolean } = {},
+): Promise<ClusterWorld> {
   const world = await ClusterWorld.create(await useStack());
-  await world.applyWithSecret({ ...BASE, replicasPerMaster, image: { tag } });
+  await world.applyWithSecret({ ...BASE, replicasPerMaster, image: { tag, ...image } });
   await world.awaitPhase('Running');
   return world;
 }
@@ -21,8 +25,9 @@ export async function clusterOn(tag: string, replicasPerMaster: number): Promise
 export async function underLoad<T>(
   world: ClusterWorld,
   work: () => Promise<T>,
+  options: AuditOptions = {},
 ): Promise<{ readonly report: AuditReport; readonly result: T }> {
-  const audit = await Audit.start(world);
+  const audit = await Audit.start(world, options);
   try {
     const result = await work();
     return { report: await audit.stop(), result };

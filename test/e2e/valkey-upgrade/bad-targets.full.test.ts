@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ClusterWorld } from '../../valkey/cluster-world.ts';
+import { wrongWith } from '../../valkey/server-view.ts';
+import { applyUpgrade, awaitUpgrade, awaitUpgradePhase, tagsOf } from '../../valkey/upgrade-world.ts';
+import { clusterOn, underLoad, upgradeUnderLoad, wantedTag } from './under-load.ts';
+
+describe('a target that the data can not go to', () => {
+  let world: ClusterWorld;
+  beforeAll(async () => {
+    world = await clusterOn('9.1.2', 1, { allowDowngrade: true });
+  });
+  afterAll(() => world.remove());
+
+  it.each([
+    [
+      // The server ends at once: it can not read what is on its volume.
+      'a server that crashes on its start',
+      'crashing',
+      { strategy: 'InPlace', podReadyTimeoutSeconds: 8 },
+      /2 pods of shard 0 are Ready did not come about within 8 s/,
+    ],
+    [
+      // The server runs, on an empty volume, and can not read what its master sends.
+      'a replica that never syncs',
+      'never-in-sync',
+      { strategy: 'Surge', replicationSyncTimeoutSeconds: 8 },
+      /sync of .*cache-0-2.* did not come about within 8 s/,
+    ],
+  ] as const)('%s: it goes back, and loses nothing', async (_, name, more, words) => {
+    const { report, seen } = await upgradeUnderLoad(world, name, '8.1.8', 'RolledBack', more);
+    expect(report).toMatchObject({ lost: [], wentBack: [] });
+    expect(seen.status?.errorMessage).toMatch(words);
+    expect(seen.status?.shardStatuses?.map(({ status }) => status)).toEqual([
+      'Pending',
+      'Pending',
+      'Pending',
+    ]);
+    expect(await tagsOf(world)).toEqual(['9.1.2']);
+    expect(await wantedTag(world)).toBe('9.1.2');
+    expect(await wrongWith(world, 3, 1)).toBeNull();
+  });
+});
+
+describe('a failure past the point of no return', () => {
+  it('is repaired forward, is told, and loses nothing', async () => {
+    const world = await clusterOn('8.1.8', 1);
+    const { report } = await underLoad(world, async () => {
+      await applyUpgrade(world, 'onward', '9.1.2', { strategy: 'InPlace', podReadyTimeoutSeconds: 10 });
+      await awaitUpgrade(world, 'onward', 'the second shard', ({ currentShard }) => currentShard === 1);
+      await letNoPodCome(world);
+      const told = await awaitUpgrade(world, 'onward', 'that it repairs forward', ({ message }) =>
+        /repaired forward/.test(message ?? ''),
+      );
+      expect(told.status).toMatchObject({
+        phase: 'InProgress',
+        errorMessage: expect.stringMatching(/did not come about within 10 s/),
+        message: expect.stringMatching(/shard 0 has no node on 8\.1\.8 any more/),
+      });
+      await letPodsCome(world);
+      await awaitUpgradePhase(world, 'onward', 'Completed');
+      await world.awaitPhase('Running');
+    });
+    expect(report).toMatchObject({ lost: [], wentBack: [] });
+    expect(await tagsOf(world)).toEqual(['9.1.2']);
+    expect(await wrongWith(world, 3, 1)).toBeNull();
+    await world.remove();
+  });
+});
+
+const quotas = (world: ClusterWorld): string => `/api/v1/namespaces/${world.namespace}/resourcequotas`;
+
+/** Pods that are there stay; one that goes does not come back. */
+const letNoPodCome = (world: ClusterWorld): Promise<unknown> =>
+  world.api.send('POST', quotas(world), { metadata: { name: 'none' }, spec: { hard: { pods: '0' } } });
+
+const letPodsCome = (world: ClusterWorld): Promise<unknown> =>
+  world.api.send('DELETE', `${quotas(world)}/none`);
