@@ -23,7 +23,7 @@ export function meetNodes(
     const before = await Promise.all(members.map(readView));
     refuseStrangers(before);
     await giveEpochs(members, before);
-    let metAtMs = 0;
+    let met = { atMs: 0, among: '' };
     const writableByMs = Date.now() + WRITABLE_WITHIN_MS;
     return pollUntil(LOOK_EVERY_MS, async () => {
       const views = await Promise.all(members.map(readView));
@@ -33,14 +33,16 @@ export function meetNodes(
         return { waiting: `all know each other; not taking writes yet: ${refusing.join(', ')}` };
       if (meetings.missing === 0)
         return { done: { nodeIds: Object.fromEntries(views.map((view) => [view.pod, view.self.id])) } };
-      if (Date.now() - metAtMs > MEET_AGAIN_MS) {
+      const { among } = meetings;
+      if (Date.now() - met.atMs > MEET_AGAIN_MS || among !== met.among) {
         await Promise.all(
           meetings.meet.map(([from, to]) => meet(memberAt(members, from), memberAt(members, to))),
         );
-        metAtMs = Date.now();
+        met = { atMs: Date.now(), among };
       }
       const pairs = members.length * (members.length - 1);
-      return { waiting: `${pairs - meetings.missing} of ${pairs} acquaintances are made` };
+      const first = among === 'voters' ? '; masters first, until none is called failed' : '';
+      return { waiting: `${pairs - meetings.missing} of ${pairs} acquaintances are made${first}` };
     });
   });
 }

@@ -18,27 +18,55 @@ const isFresh = (view: View): boolean =>
   view.members.length === 1 &&
   view.handshakes.length === 0;
 
-/**
- * Who must still be introduced to whom, by index, in both directions; and how many do not see each other yet, or are
- * still shaking hands although they do.
- */
-export function planMeetings(seen: readonly { readonly server: ValkeyServer; readonly view: View }[]): {
+/** One server, where it is and what it says. */
+interface Seen {
+  readonly server: ValkeyServer;
+  readonly view: View;
+}
+
+/** Who must be introduced to whom next, by index; and how many do not see each other yet, or still shake hands. */
+interface Meetings {
   readonly meet: readonly (readonly [from: number, to: number])[];
   readonly missing: number;
-} {
+  /** Only those who have a vote, until they are at peace. */
+  readonly among: 'voters' | 'all';
+}
+
+/**
+ * Masters that serve slots come first, and the others only when no such master is called failed any more. A replica that
+ * meets them before would be elected in the place of a master that is back, although it may have restarted with less.
+ */
+export function planMeetings(seen: readonly Seen[]): Meetings {
+  const all = [...seen.keys()];
+  const everybody = acquaint(seen, all);
+  const voters = all.filter((at) => isVoter(seen[at]));
+  const first = acquaint(seen, voters);
+  const peace = first.missing === 0 && !voters.some((at) => voters.some((of) => blames(seen[at], seen[of])));
+  if (peace || everybody.missing === 0) return { ...everybody, among: 'all' };
+  return { meet: first.meet, missing: everybody.missing, among: 'voters' };
+}
+
+function acquaint(seen: readonly Seen[], who: readonly number[]): Pick<Meetings, 'meet' | 'missing'> {
   const meet: [number, number][] = [];
   let missing = 0;
-  for (const [from, { view }] of seen.entries()) {
-    for (const [to, other] of seen.entries()) {
-      if (from === to) continue;
-      const known = knows(view, other.view.self.id, other.server);
-      if (known && !view.handshakes.includes(other.server.ip)) continue;
+  for (const [rank, from] of who.entries()) {
+    for (const [otherRank, to] of who.entries()) {
+      const [one, other] = [seen[from], seen[to]];
+      if (from === to || one === undefined || other === undefined) continue;
+      const known = knows(one.view, other.view.self.id, other.server);
+      if (known && !one.view.handshakes.includes(other.server.ip)) continue;
       missing += 1;
-      if (!known && areNeighbours(from, to, seen.length)) meet.push([from, to]);
+      if (!known && areNeighbours(rank, otherRank, who.length)) meet.push([from, to]);
     }
   }
   return { meet, missing };
 }
+
+const isVoter = (one: Seen | undefined): boolean =>
+  one !== undefined && one.view.self.role === 'master' && one.view.self.slots.length > 0;
+
+const blames = (one: Seen | undefined, other: Seen | undefined): boolean =>
+  one?.view.members.some((node) => node.id === other?.view.self.id && node.failing !== 'no') ?? false;
 
 /** By its id, at its present address, and with a link that is up. A verdict of failure then withdraws itself in its time. */
 function knows(view: View, id: string, server: ValkeyServer): boolean {

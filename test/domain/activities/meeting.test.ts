@@ -65,23 +65,64 @@ describe('meetings', () => {
         [1, 0],
       ],
       missing: 2,
+      among: 'all',
     });
   });
 
   test('leave a verdict of failure alone: it is withdrawn when the node is seen to answer', () => {
     const judged = view(1, [{ n: 2, flags: 'master,fail' }]);
-    expect(meetings([judged, view(2, [{ n: 1 }])])).toEqual({ meet: [], missing: 0 });
+    expect(meetings([judged, view(2, [{ n: 1 }])])).toMatchObject({ meet: [], missing: 0 });
   });
 
   test('leave those alone who see each other', () => {
-    expect(meetings([view(1, [{ n: 2 }]), view(2, [{ n: 1 }])])).toEqual({ meet: [], missing: 0 });
+    expect(meetings([view(1, [{ n: 2 }]), view(2, [{ n: 1 }])])).toMatchObject({ meet: [], missing: 0 });
   });
 
   test.each([
     ['an address that is not its own any more', { n: 2, at: 9 }],
     ['a link that is down', { n: 2, link: 'disconnected' }],
   ])('are made again where one knows the other by %s', (_, known) => {
-    expect(meetings([view(1, [known]), view(2, [{ n: 1 }])])).toEqual({ meet: [[0, 1]], missing: 1 });
+    expect(meetings([view(1, [known]), view(2, [{ n: 1 }])])).toMatchObject({ meet: [[0, 1]], missing: 1 });
+  });
+
+  describe('of all who came back at other addresses', () => {
+    const lost = (n: number, flags = 'master'): Known => ({ n, at: n + 100, link: 'disconnected', flags });
+    const replica = view(3, [lost(1), lost(2)], { master: 1 });
+
+    test('are those of masters with slots first', () => {
+      const apart = [
+        view(1, [lost(2)], { slots: '0-99' }),
+        view(2, [lost(1)], { slots: '100-199' }),
+        replica,
+      ];
+      expect(meetings(apart)).toEqual({
+        meet: [
+          [0, 1],
+          [1, 0],
+        ],
+        missing: 6,
+        among: 'voters',
+      });
+    });
+
+    test('wait while such a master is called failed: a replica would be elected in its place', () => {
+      const judging = [
+        view(1, [{ n: 2, flags: 'master,fail' }], { slots: '0-99' }),
+        view(2, [{ n: 1 }], { slots: '100-199' }),
+        replica,
+      ];
+      expect(meetings(judging)).toEqual({ meet: [], missing: 4, among: 'voters' });
+    });
+
+    test('go on with everybody then', () => {
+      const peace = [
+        view(1, [{ n: 2 }], { slots: '0-99' }),
+        view(2, [{ n: 1 }], { slots: '100-199' }),
+        replica,
+      ];
+      expect(meetings(peace)).toMatchObject({ missing: 4, among: 'all' });
+      expect(meetings(peace).meet).toHaveLength(4);
+    });
   });
 
   test('in a large cluster stay few for each server, and reach everybody', () => {
