@@ -62,4 +62,5 @@ async function tell(port: FleetPort, { instance, do: what, reason }: OrphanVerdi
 }
 
 /** The workflow of one sweep of the fleet, which a schedule starts. */
-export const sweepSpotFleet = (): Promise<FleetReport> => sweepFleet(basicPort<MysqlActivities & Ec2Activities>());
+export const sweepSpotFleet = (): Promise<FleetReport> =>
+  sweepFleet(basicPort<MysqlActivities & Ec2Activities>());
