@@ -1,35 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ClusterWorld } from '../../valkey/cluster-world.ts';
 import { wrongWith } from '../../valkey/server-view.ts';
 import { applyUpgrade, awaitUpgrade, awaitUpgradePhase, tagsOf } from '../../valkey/upgrade-world.ts';
 import { clusterOn, underLoad, upgradeUnderLoad, wantedTag } from './under-load.ts';
 
-describe('a target that the data can not go to', () => {
-  let world: ClusterWorld;
-  beforeAll(async () => {
-    world = await clusterOn('9.1.2', 1, { allowDowngrade: true });
-  });
-  afterAll(() => world.remove());
-
-  it.each([
-    [
-      // The server ends at once: it can not read what is on its volume.
-      'a server that crashes on its start',
-      'crashing',
-      { strategy: 'InPlace', podReadyTimeoutSeconds: 8 },
-      /2 pods of shard 0 are Ready did not come about within 8 s/,
-    ],
-    [
-      // The server runs, on an empty volume, and can not read what its master sends.
-      'a replica that never syncs',
-      'never-in-sync',
-      { strategy: 'Surge', replicationSyncTimeoutSeconds: 8 },
-      /sync of .*cache-0-2.* did not come about within 8 s/,
-    ],
-  ] as const)('%s: it goes back, and loses nothing', async (_, name, more, words) => {
-    const { report, seen } = await upgradeUnderLoad(world, name, '8.1.8', 'RolledBack', more);
+describe('a target whose server crashes on its start', () => {
+  it('goes back, and loses nothing', async () => {
+    const world = await clusterOn('9.1.2', 1, { allowDowngrade: true });
+    // The server ends at once: it can not read what is on its volume.
+    const more = { strategy: 'InPlace', podReadyTimeoutSeconds: 8 };
+    const { report, seen } = await upgradeUnderLoad(world, 'crashing', '8.1.8', 'RolledBack', more);
     expect(report).toMatchObject({ lost: [], wentBack: [] });
-    expect(seen.status?.errorMessage).toMatch(words);
+    expect(seen.status?.errorMessage).toMatch(/2 pods of shard 0 are Ready did not come about within 8 s/);
     expect(seen.status?.shardStatuses?.map(({ status }) => status)).toEqual([
       'Pending',
       'Pending',
@@ -38,6 +20,7 @@ describe('a target that the data can not go to', () => {
     expect(await tagsOf(world)).toEqual(['9.1.2']);
     expect(await wantedTag(world)).toBe('9.1.2');
     expect(await wrongWith(world, 3, 1)).toBeNull();
+    await world.remove();
   });
 });
 
