@@ -7,9 +7,6 @@ import type { ValkeyStage } from './stage.ts';
 /** Its slot is 16,383. */
 const KEY_OF_LAST_SLOT = 'k10322';
 
-/** Its slot is 449. */
-const KEY_OF_FIRST_SLOTS = 'k2';
-
 /** What every implementation of the Valkey activities must do, on servers that are real or not. */
 export function valkeySuite(open: () => Promise<ValkeyStage>): void {
   describe('the activities of Valkey', () => {
@@ -180,48 +177,6 @@ export function valkeySuite(open: () => Promise<ValkeyStage>): void {
           type: 'ValkeySlotBusy',
         });
         expect((await self(second)).slots).toEqual([[0, 99]]);
-      });
-
-      test('refuses a server that alone has the data of a lost master, and leaves it that data', async () => {
-        const [master, replica] = await two();
-        const [other] = await stage.start(1);
-        if (other === undefined) throw new Error('one was started');
-        const { nodeIds } = await meet([master, replica, other]);
-        await assign(master, [0, 16_383]);
-        const masterId = nodeIds[master.pod] ?? '';
-        await attach(replica, masterId);
-        await untilSaid(master, 'cluster_state:ok');
-        await stage.command(master, 'SET', 'a key', 'its value');
-        await stage.command(master, 'WAIT', '1', '5000');
-        await stage.kill(master);
-        await expect(attach(replica, nodeIds[other.pod] ?? '')).rejects.toMatchObject({
-          type: 'ValkeyNotConverged',
-        });
-        expect(await self(replica)).toMatchObject({ role: 'replica', masterId });
-        expect(await stage.command(replica, 'DBSIZE')).toContain('1');
-      });
-
-      test('a server that restarted without its master gets the votes of the others, and leads with the data', async () => {
-        const servers = await stage.start(4);
-        const [lost, second, third, replica] = servers;
-        if (lost === undefined || second === undefined || third === undefined || replica === undefined)
-          throw new Error('four were started');
-        const { nodeIds } = await meet(servers);
-        await assign(lost, [0, 5000]);
-        await assign(second, [5001, 10_000]);
-        await assign(third, [10_001, 16_383]);
-        await attach(replica, nodeIds[lost.pod] ?? '');
-        await untilSaid(lost, 'cluster_state:ok');
-        await stage.command(lost, 'SET', KEY_OF_FIRST_SLOTS, 'its value');
-        await stage.command(lost, 'WAIT', '1', '5000');
-        await stage.command(replica, 'SAVE');
-        await stage.kill(lost);
-        const moved = await stage.move(replica);
-        await meet([second, third, moved]);
-        const elected = stage.activities.electValkeyMaster({ access, server: moved });
-        expect(await elected).toMatchObject({ slots: 5001 });
-        expect(await stage.activities.electValkeyMaster({ access, server: moved })).toEqual(await elected);
-        expect(await stage.command(moved, 'DBSIZE')).toContain('1');
       });
 
       test('waits until the server has heard of the master, and says so', async () => {

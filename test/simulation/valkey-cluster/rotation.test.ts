@@ -53,6 +53,7 @@ describe('a changed password', () => {
       await until(`all take ${word}`, () => passwords(world).every((words) => words.startsWith(word)));
     }
     await until('no other is valid', () => passwords(world).every((words) => words === 'second'));
+    expect(new Set(passwords(world))).toEqual(new Set(['second']));
   });
 
   it.each(['first', 'second', 'third'])(
