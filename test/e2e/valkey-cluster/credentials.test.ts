@@ -5,6 +5,7 @@ import { API_GROUP } from '../../../workflows/valkey-cluster/domain/names.ts';
 import { Audit } from '../../valkey/audit.ts';
 import { ClusterWorld } from '../../valkey/cluster-world.ts';
 import { tellServers, wrongWith } from '../../valkey/server-view.ts';
+import { readHistories } from './histories.ts';
 import { awaitLogIn, logIn, podUids, WITHIN_SECONDS } from './log-ins.ts';
 import { watchPhases } from './phase-watch.ts';
 
@@ -69,21 +70,6 @@ describe('servers that refuse', () => {
   });
 });
 
-/** Everything that the histories of the cluster's workflows hold, payloads decoded. */
-async function readHistories(): Promise<string> {
-  const { workflow } = await world.temporal();
-  const texts: string[] = [];
-  for await (const { workflowId, runId } of workflow.list({
-    query: `KeelsonNamespace = '${world.namespace}'`,
-  }))
-    texts.push(
-      JSON.stringify(await workflow.getHandle(workflowId, runId).fetchHistory(), (name, value: unknown) =>
-        name === 'data' && value instanceof Uint8Array ? Buffer.from(value).toString() : value,
-      ),
-    );
-  return texts.join('\n');
-}
-
 describe('a changed password', () => {
   beforeAll(() => world.annotate(`${API_GROUP}/password-overlap-seconds`, String(OVERLAP_SECONDS)));
 
@@ -109,7 +95,7 @@ describe('a changed password', () => {
     expect(await podUids(world)).toEqual(uids);
     expect(new Set(await phases.stop())).toEqual(new Set(['Running']));
     expect(await wrongWith(world, 3, 1)).toBeNull();
-    const histories = await readHistories();
+    const histories = await readHistories(world);
     expect(histories).toContain('AddPassword');
     for (const secret of [old, fresh])
       for (const text of [secret, Buffer.from(secret).toString('base64')])
