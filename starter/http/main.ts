@@ -1,8 +1,13 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { z } from 'zod';
+import { backOffMs } from '../back-off.ts';
 import { openDatabase } from '../database/connection.ts';
+import { startConsumer } from '../events/consumer.ts';
+import { openQueue } from '../events/queue.ts';
 import { openTemporal } from '../temporal-connection.ts';
 import { createEntities } from './spot/entities.ts';
+import { scheduleFleetSweep } from './spot/fleet-sweep.ts';
 import { createSpotServer } from './spot/server.ts';
 import { createStore } from './spot/store.ts';
 
@@ -13,6 +18,8 @@ const environment = z.object({
   KEELSON_SPOT_PORT: z.coerce.number().int().min(0).max(65_535).default(9_466),
   KEELSON_SPOT_REQUESTS_PER_SECOND: z.coerce.number().positive().default(100),
   KEELSON_SPOT_REQUESTS_AT_ONCE: z.coerce.number().int().min(1).default(200),
+  /** The queue of EventBridge's events of EC2; without it, notices come from agents only. */
+  KEELSON_SPOT_QUEUE_URL: z.url().optional(),
   KEELSON_LOG_LEVEL: z.string().default('info'),
 });
 
@@ -22,9 +29,11 @@ const settings = environment.parse(process.env);
 const log = pino({ name: 'spot-api', level: settings.KEELSON_LOG_LEVEL });
 const pool = openDatabase(settings.KEELSON_MYSQL_URL);
 const temporal = openTemporal();
+const store = createStore(pool);
+const entities = createEntities(temporal.client, DEADLINE_MS);
 const server = createSpotServer({
-  store: createStore(pool),
-  entities: createEntities(temporal.client, DEADLINE_MS),
+  store,
+  entities,
   rate: {
     perSecond: settings.KEELSON_SPOT_REQUESTS_PER_SECOND,
     burst: settings.KEELSON_SPOT_REQUESTS_AT_ONCE,
@@ -33,12 +42,32 @@ const server = createSpotServer({
 });
 const address = await server.listen({ host: settings.KEELSON_SPOT_HOST, port: settings.KEELSON_SPOT_PORT });
 log.info({ address, temporal: temporal.address }, 'the API of the spot agents is served');
+// Nobody waits for it: the API serves while Temporal cannot be reached, and refuses in words what needs it.
+void awaitSchedule();
+const queueUrl = settings.KEELSON_SPOT_QUEUE_URL;
+const consumer = queueUrl === undefined ? null : startConsumer(openQueue(queueUrl), { store, entities }, log);
+if (queueUrl !== undefined) log.info({ queueUrl }, 'events of EC2 are read');
 for (const name of ['SIGINT', 'SIGTERM'] as const)
   process.once(name, () => {
     void (async () => {
+      await consumer?.stop();
       await server.close();
       await pool.end();
       await temporal.close();
       log.info('stopped');
     })();
   });
+
+async function awaitSchedule(): Promise<void> {
+  for (let failures = 0; ;) {
+    try {
+      return await scheduleFleetSweep(temporal.client);
+    } catch (error) {
+      failures += 1;
+      log.warn({ error: String(error) }, 'the sweep of the fleet is not scheduled yet');
+      await delay(backOffMs({ firstMs: 1_000, limitMs: 60_000 }, failures, Math.random()), undefined, {
+        ref: false,
+      });
+    }
+  }
+}

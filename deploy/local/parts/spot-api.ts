@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Part } from '../part.ts';
+import { spotQueueUrl } from './ec2.ts';
 import { checkHttp } from '../readiness.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../../starter/http/main.ts', import.meta.url));
@@ -23,6 +24,10 @@ export const spotApi: Part = {
       TEMPORAL_NAMESPACE: 'default',
       KEELSON_MYSQL_URL: `mysql://root@127.0.0.1:${context.portOf('mariadb', 'sql')}/keelson`,
       KEELSON_SPOT_PORT: String(context.port('http')),
+      KEELSON_SPOT_QUEUE_URL: spotQueueUrl(context),
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'embedded',
+      AWS_SECRET_ACCESS_KEY: 'embedded',
     },
   }),
   checkReady: (context) => checkHttp(`http://127.0.0.1:${context.port('http')}/healthz`),

@@ -22,7 +22,7 @@ const AGENT = `SELECT a.id, a.client_id AS clientId, a.uid, a.epoch, a.generatio
   a.manual_replica_enabled AS manualReplica, a.auto_terminate_enabled AS autoTerminate,
   a.terminate_wait_seconds AS terminateWaitSeconds, a.launch_config AS launch,
   (SELECT i.id FROM instances i WHERE i.agent_id = a.id AND i.is_primary) AS primaryId
-  FROM agents a WHERE a.id = ? AND a.client_id = ?`;
+  FROM agents a`;
 
 /** Reads an agent of this client; one of another client does not exist. */
 export async function readAgent(
@@ -31,9 +31,20 @@ export async function readAgent(
   id: string,
   lock: '' | 'FOR UPDATE' = '',
 ): Promise<AgentRow> {
-  const [row] = await session.read(`${AGENT} ${lock}`, id, clientId);
+  const [row] = await session.read(`${AGENT} WHERE a.id = ? AND a.client_id = ? ${lock}`, id, clientId);
   if (row === undefined) throw noSuchAgent();
   return agentOf(row);
+}
+
+/** The agent that an instance is or was for, whoever its client is; null when there is none. */
+export async function findOwner(session: Session, instanceId: string): Promise<AgentRow | null> {
+  const [row] = await session.read(
+    `${AGENT} WHERE a.id IN (SELECT agent_id FROM instances WHERE id = ?
+       UNION SELECT agent_id FROM replica_instances WHERE instance_id = ?)`,
+    instanceId,
+    instanceId,
+  );
+  return row === undefined ? null : agentOf(row);
 }
 
 function agentOf(row: Row): AgentRow {
