@@ -113,8 +113,10 @@ describe('an operation that is finished', () => {
 
   it('has a timeline that reads like the runbook', async () => {
     await ui.open(await operationOf(scenes.finished), 'timeline', 'COMPLETED');
-    for (const step of ['4 AwaitPods', '5 MeetNode', '6 AssignSlots', '9 AttachReplica', '12 VerifyHealth'])
-      await ui.expectText(new RegExp(step));
+    await ui.whileTall(async () => {
+      for (const step of ['4 AwaitPods', '5 MeetNode', '6 AssignSlots', '9 AttachReplica', '12 VerifyHealth'])
+        await ui.expectText(new RegExp(step));
+    });
     await ui.shoot('web-ui-finished');
   });
 });

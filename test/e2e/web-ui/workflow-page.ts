@@ -6,6 +6,9 @@ import type { Page } from 'playwright-core';
 
 const KEPT = fileURLToPath(new URL('../../../docs/images', import.meta.url));
 
+/** Higher than the longest timeline that is looked at. */
+const TALL = 4_000;
+
 /** One run in the Web UI, as a person finds it. */
 export interface Run {
   readonly workflowId: string;
@@ -56,6 +59,15 @@ export class WebUi {
         const shown = await this.#page.locator('main').innerText();
         throw new Error(`the page does not show ${String(text)}, but: ${shown}`, { cause: error });
       });
+  }
+
+  /** Does something with a page so tall that it renders all rows of a long timeline, not those alone that would be seen. */
+  async whileTall(work: () => Promise<void>): Promise<void> {
+    const size = this.#page.viewportSize();
+    if (size === null) throw new Error('the page has no size of its own');
+    await this.#page.setViewportSize({ ...size, height: TALL });
+    await work();
+    await this.#page.setViewportSize(size);
   }
 
   /** What is rendered from Markdown lies in frames: the summary first, then the current details. */
