@@ -201,8 +201,11 @@ export const verifyHealth = (run: ValkeyRun): Performers<ValkeyTypes, 'VerifyHea
   async VerifyHealth({ masters, replicasPerMaster }, summary) {
     // Pods that were taken away a moment ago are not to be asked.
     const { cluster, pods } = run.port.knows(LOOKS_FIRST) ? await run.observe() : run.observed;
-    if (run.port.knows(PLANS_AGAIN)) refuseStrays(run.observed);
     const servers = serversOf(pods);
+    if (run.port.knows(PLANS_AGAIN)) {
+      refuseStrays(run.observed);
+      refuseAbsent(servers.length, masters * (1 + replicasPerMaster));
+    }
     const access = buildAccess(cluster);
     const whole = await run.port
       .wait(summary)
@@ -266,6 +269,15 @@ const stillAstray = ({ pods, shards }: ValkeyObservation, members: readonly stri
   const known = pods.flatMap((pod) => pod.nodeId ?? []);
   return known.length < expected ? [] : members.filter((id) => !known.includes(id));
 };
+
+/** Pods that went away a moment ago do not come back by being waited for here. */
+function refuseAbsent(there: number, wanted: number): void {
+  if (there < wanted)
+    throw failure(
+      'ValkeyPodReplaced',
+      `${there} of ${wanted} servers are there: the others are to be brought back first`,
+    );
+}
 
 /** A pod that came back without its data is a new member, and the old one fails for ever: only another plan forgets it. */
 function refuseStrays(observed: ValkeyObservation): void {
