@@ -23,7 +23,8 @@ export const valkeyHealIps: Bench = {
   about:
     'From the deletion of all 6 pods of a cluster at once until every node, at its new address, says `cluster_state:ok` and every replica is linked, over the same deletion of the same pods with `CLUSTER MEET` by hand as soon as they are Ready.',
   goal: 1.3,
-  rounds: 5,
+  // A node that was alone refuses clients for five seconds more, on either side and at random: few rounds would measure luck.
+  rounds: 15,
   async prepare(afterwards, interrupted) {
     const stack = await startStackFor(afterwards, { signal: interrupted });
     const [ours, floor] = [await openWorld(stack, afterwards), await openWorld(stack, afterwards)];
