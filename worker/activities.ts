@@ -11,6 +11,7 @@ import type { PromotionMeasures } from '../activities/mysql/promote.ts';
 import type { ValkeyNaming } from '../activities/valkey/access.ts';
 import { createValkeyActivities } from '../activities/valkey/activities.ts';
 import { createValkeyConnect } from '../activities/valkey/client.ts';
+import { buildAccess } from '../workflows/valkey-cluster/domain/access.ts';
 import { hashesOf } from '../workflows/valkey-cluster/domain/manifests.ts';
 import * as valkey from '../workflows/valkey-cluster/domain/names.ts';
 import { holdVersion } from '../workflows/valkey-upgrade/domain/judgement.ts';
@@ -28,8 +29,7 @@ export const valkeyNaming: ValkeyNaming = {
   templateAnnotation: valkey.TEMPLATE_ANNOTATION,
   appliedAnnotation: valkey.APPLIED_ANNOTATION,
   port: valkey.CLIENT_PORT,
-  issuedTlsSecret: valkey.issuedTlsSecretName,
-  keptAuthSecret: valkey.keptAuthSecretName,
+  accessOf: buildAccess,
   intentOf: (observed) => hashesOf(holdVersion(observed).cluster),
 };
 

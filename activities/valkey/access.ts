@@ -21,10 +21,8 @@ export interface ValkeyNaming {
   /** The annotation of a StatefulSet with the hash of what was applied with it. */
   readonly appliedAnnotation: string;
   readonly port: number;
-  /** The Secret that cert-manager fills for a cluster. */
-  issuedTlsSecret(cluster: string): string;
-  /** The Secret in which we keep the passwords that its servers may still have. */
-  keptAuthSecret(cluster: string, uid: string): string;
+  /** How the servers of a cluster are reached, by what its spec says. */
+  accessOf(cluster: ValkeyObservation['cluster']): ValkeyAccess;
   /** The hashes that the objects of what was observed should carry. */
   intentOf(observed: ValkeyObservation): ValkeyIntent;
 }

@@ -1,4 +1,4 @@
-import type { ValkeyClusterResource, ValkeyPod } from '../../workflows/valkey-cluster/domain/observation.ts';
+import type { ValkeyPod } from '../../workflows/valkey-cluster/domain/observation.ts';
 import { readLogIn, type LogIn, type ValkeyClients } from './access.ts';
 import type { Credentials } from './client.ts';
 import type { ValkeyAccess } from './contract.ts';
@@ -57,26 +57,3 @@ async function askOne(
 }
 
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-/** How the servers of a cluster are reached, by what its spec says; the lifecycle's own domain builds the same. */
-export function accessOf(
-  { naming }: ValkeyClients,
-  { namespace, name, uid, spec: { auth, tls } }: ValkeyClusterResource,
-): ValkeyAccess {
-  const acl = auth?.acl?.enabled === true ? auth.acl.configSecretRef : undefined;
-  return {
-    namespace,
-    cluster: name,
-    auth:
-      auth === undefined
-        ? null
-        : {
-            secret: auth.secretRef.name,
-            key: auth.secretRef.key,
-            user: auth.acl?.enabled === true ? auth.acl.adminUser : 'default',
-            kept: naming.keptAuthSecret(name, uid),
-            ...(acl === undefined ? {} : { acl: { secret: acl.name, key: acl.key } }),
-          },
-    tls: tls === undefined ? null : { secret: tls.secretName ?? naming.issuedTlsSecret(name) },
-  };
-}

@@ -8,7 +8,7 @@ import type {
 import type { CustomObject, KubernetesObject, Pod, StatefulSet } from '../kubernetes/objects.ts';
 import { isReady, waitingWords } from '../kubernetes/pod-state.ts';
 import type { ValkeyClients, ValkeyNaming } from './access.ts';
-import { accessOf, askServers } from './ask-servers.ts';
+import { askServers } from './ask-servers.ts';
 import { findMissing } from './dependencies.ts';
 import { observeSecrets } from './observe-secrets.ts';
 import { createPlaceReader } from './places.ts';
@@ -57,7 +57,7 @@ export function createObserve(
       })),
     );
     seen.sort(byName);
-    const access = accessOf(clients, cluster);
+    const access = naming.accessOf(cluster);
     const asked = await askServers(clients, access, seen);
     const secrets = await observeSecrets(clients, access, asked);
     const observed = {

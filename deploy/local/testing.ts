@@ -49,6 +49,8 @@ export interface PartHandle {
   kill(name?: NodeJS.Signals): Promise<void>;
   /** Resolves when it is ready, in a process other than `not`. */
   awaitReady(not?: ProcessIdentity): Promise<ProcessIdentity>;
+  /** Ends its process the hard way, and resolves when another one is ready. */
+  renew(): Promise<ProcessIdentity>;
 }
 
 /** What a test stack is started with. */
@@ -123,7 +125,7 @@ function partHandle(home: Home, name: string): PartHandle {
     const recorded = readState(home)?.parts[name]?.process ?? undefined;
     return recorded !== undefined && isAlive(recorded) ? recorded : undefined;
   };
-  return {
+  const handle: PartHandle = {
     process: () => {
       const found = find();
       if (found === undefined) throw new Error(`${name} does not run`);
@@ -142,7 +144,13 @@ function partHandle(home: Home, name: string): PartHandle {
           ? ready
           : undefined;
       }),
+    async renew() {
+      const before = handle.process();
+      await handle.kill();
+      return handle.awaitReady(before);
+    },
   };
+  return handle;
 }
 
 async function createNamespace(home: Home, name: string): Promise<NamespaceHandle> {

@@ -20,9 +20,7 @@ export const disturbancesOf = (stack: StackHandle, parts: readonly string[]): re
   ...parts.map((part) => ({
     name: `kill ${part}`,
     async act() {
-      const before = stack.part(part).process();
-      await stack.part(part).kill();
-      await stack.part(part).awaitReady(before);
+      await stack.part(part).renew();
     },
   })),
   ...freezes,

@@ -94,6 +94,13 @@ export class Audit {
     return this.#written.length;
   }
 
+  /** Resolves once so many writes were acknowledged. */
+  async reached(writes: number): Promise<void> {
+    await this.#world.until(async () =>
+      this.writes >= writes ? { found: true } : { missing: `${writes} writes, not ${this.writes}` },
+    );
+  }
+
   /** Ends the writers, and looks for everything that they were told is written; again it answers the same. */
   stop(): Promise<AuditReport> {
     this.#report ??= this.#end();

@@ -10,9 +10,7 @@ const REST_MS = 20;
 export async function underLoad(world: ClusterWorld, work: () => Promise<void>): Promise<AuditReport> {
   const audit = await Audit.start(world, { restMs: REST_MS });
   try {
-    await world.until(async () =>
-      audit.writes >= WRITES_FIRST ? { found: true } : { missing: `${WRITES_FIRST} writes` },
-    );
+    await audit.reached(WRITES_FIRST);
     await work();
   } finally {
     await audit.stop();

@@ -9,19 +9,13 @@ beforeAll(async () => {
 });
 afterAll(() => stack.stop());
 
-const killAndAwait = async (part: string): Promise<void> => {
-  const before = stack.part(part).process();
-  await stack.part(part).kill();
-  await stack.part(part).awaitReady(before);
-};
-
 it('neither the worker nor the trigger service dies with the API server, however often it does', async () => {
   const pids = (): readonly number[] => ['worker', 'starter'].map((part) => stack.part(part).process().pid);
   const before = pids();
   const worlds = [await ClusterWorld.create(stack), await ClusterWorld.create(stack)];
   for (const world of worlds)
     await world.applyWithSecret({ persistence: { size: '64Mi', retention: 'Delete' } });
-  for (let death = 0; death < 5; death += 1) await killAndAwait('kube-apiserver');
+  for (let death = 0; death < 5; death += 1) await stack.part('kube-apiserver').renew();
   for (const world of worlds) await world.awaitPhase('Running');
   expect(pids()).toEqual(before);
   for (const world of worlds) await world.remove();

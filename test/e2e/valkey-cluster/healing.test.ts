@@ -47,12 +47,8 @@ describe('a cluster of which something is lost while it is written to', () => {
   async function lose(names: readonly string[]): Promise<AuditReport> {
     const killed = await uidsOf(names);
     const audit = await Audit.start(world, { confirmedBy: 1 });
-    const wrote = (count: number): Promise<true> =>
-      world.until(async () =>
-        audit.writes >= count ? { found: true } : { missing: `${count} writes, not ${audit.writes}` },
-      );
     try {
-      await wrote(200);
+      await audit.reached(200);
       await kill(names);
       await awaitHealed(killed);
     } finally {

@@ -120,7 +120,7 @@ describe('a master that is lost with its volume while every pod restarts', () =>
   it('leaves all that its replica had confirmed: the replica is elected, and the new node follows it', async () => {
     const master = (await viewServers(world)).find((view) => view.role === 'master')?.pod ?? '';
     const audit = await Audit.start(world, { confirmedBy: 1, restMs: 5 });
-    await world.until(async () => (audit.writes > 500 ? { found: true } : { missing: 'some writes' }));
+    await audit.reached(501);
     const pods = await world.list('pods');
     const uids = new Set(pods.map((pod) => pod.metadata.uid));
     const claims = `/api/v1/namespaces/${world.namespace}/persistentvolumeclaims`;
@@ -138,7 +138,7 @@ describe('a majority of masters that does not come back', () => {
   it('is replaced by its replicas only when a person says so, with all that a replica had confirmed', async () => {
     const masters = (await viewServers(world)).filter((view) => view.role === 'master').slice(0, 2);
     const audit = await Audit.start(world, { confirmedBy: 1, restMs: 5 });
-    await world.until(async () => (audit.writes > 500 ? { found: true } : { missing: 'some writes' }));
+    await audit.reached(501);
     for (const { ip } of masters) signalServer(ip, 'SIGSTOP');
     try {
       expect(await approveWhenAsked()).toContain('without a vote');

@@ -86,10 +86,7 @@ async function makeMove(
       return;
     }
     case 'kill the worker': {
-      const worker = world.stack.part('worker');
-      const before = worker.process();
-      await worker.kill();
-      await worker.awaitReady(before);
+      await world.stack.part('worker').renew();
       return;
     }
     case 'cancel': {

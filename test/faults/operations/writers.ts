@@ -32,9 +32,7 @@ export class Writers {
   async begin(world: ClusterWorld, writes = 0): Promise<void> {
     const audit = await Audit.start(world, this.#options);
     this.#audits.set(world, audit);
-    await world.until(async () =>
-      audit.writes >= writes ? { found: true } : { missing: `${writes} writes, not ${audit.writes}` },
-    );
+    await audit.reached(writes);
   }
 
   /** Stops them, and takes the cluster away. */

@@ -16,8 +16,7 @@ describe('every part', () => {
 
   test.for(defaultParts())('%s comes back after it was killed, and "up" finds all well', async (name) => {
     const before = stack.part(name).process();
-    await stack.part(name).kill();
-    const after = await stack.part(name).awaitReady(before);
+    const after = await stack.part(name).renew();
     expect(after).not.toEqual(before);
     const { signal } = new AbortController();
     await startStack({ homeDirectory: stack.home, progress: silentProgress, signal });
