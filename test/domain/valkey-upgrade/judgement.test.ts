@@ -116,6 +116,19 @@ describe('an upgrade is refused', () => {
     });
   });
 
+  it('to a version that is older than what a shard serves with, whatever the others run', () => {
+    const nodes = worldOn('9.0.0', 1).nodes.map((node) =>
+      node.shard === 1 ? { ...node, version: '9.1.2' } : node,
+    );
+    const mixed = facts([upgrade('a', null, { targetVersion: '9.0.0' })]);
+    const shards = mixed.shards.map((set, at) => (at === 1 ? { ...set, image: 'valkey/valkey:9.1.2' } : set));
+    expect(judgeUpgrades({ ...mixed, shards, nodes })).toMatchObject({
+      active: null,
+      refused: [{ reason: 'DowngradeBlocked', message: expect.stringMatching(/older than 9\.1\.2/) }],
+    });
+    expect(judgeUpgrades({ ...facts([upgrade('b', null)]), shards, nodes }).active?.name).toBe('b');
+  });
+
   it('not to an older version where the cluster allows it', () => {
     const allowing = facts([upgrade('a', null, { targetVersion: '8.1.8' })], { image: image('9.0.0', true) });
     expect(judgeUpgrades(allowing).active?.name).toBe('a');

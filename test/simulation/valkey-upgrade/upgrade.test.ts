@@ -217,8 +217,10 @@ describe('an upgrade', () => {
     const deleted = upgrade('to-9.1.2', '9.1.2');
     await until('the second shard is begun', () => (deleted.shardStates.get(1)?.length ?? 0) > 1);
     world.upgrades.delete('to-9.1.2');
-    await until('the cluster says so', () =>
-      (world.resource?.conditions ?? []).some(({ reason }) => reason === 'VersionsDiffer'),
+    const told = () => world.resource?.conditions.find(({ reason }) => reason === 'VersionsDiffer');
+    await until('the cluster says so', () => told() !== undefined);
+    expect(told()?.message).toBe(
+      'not all shards run the same version (shard 2 on 9.0.0, shards 0 and 1 on 9.1.2): create a ValkeyUpgrade with targetVersion 9.1.2 to bring them together',
     );
     await settles('Running');
     const tagsOf = (shard: number) => [

@@ -4,7 +4,8 @@ import { isOver, type UpgradePhase } from './phases.ts';
 import { isVersionTag, tagFor, tagOf, type ValkeyUpgradeResource } from './resource.ts';
 
 /** All that upgrades are judged by. */
-export type UpgradeFacts = Pick<ValkeyObservation, 'cluster' | 'shards' | 'upgrades'>;
+export type UpgradeFacts = Pick<ValkeyObservation, 'cluster' | 'shards' | 'upgrades'> &
+  Partial<Pick<ValkeyObservation, 'nodes'>>;
 
 /** An upgrade that can never be carried out, and why, in words that a person can act on. */
 export interface Refused {
@@ -36,6 +37,14 @@ export function runningTag({ shards }: Pick<UpgradeFacts, 'shards'>): string | n
   return tags.size === 1 && tag !== undefined ? tag : null;
 }
 
+/** The newest version that a master serves with: what it writes, an older one may not be able to read. */
+export function newestServing({ nodes = [] }: Pick<UpgradeFacts, 'nodes'>): string | null {
+  const versions = nodes.flatMap((node) =>
+    node.role === 'master' && node.slots.length > 0 ? (node.version ?? []) : [],
+  );
+  return versions.toSorted((a, b) => (isOlder(parseVersion(a), parseVersion(b)) ? 1 : -1))[0] ?? null;
+}
+
 /** The tag that an upgrade begins from: the one that it noted when it began, or what runs now. */
 export const fromTagOf = (facts: UpgradeFacts, upgrade: ValkeyUpgradeResource | null): string =>
   (upgrade !== null && isUnderWay(upgrade) ? upgrade.status?.fromTag : null) ??
@@ -63,7 +72,7 @@ function refuse(
   active: ValkeyUpgradeResource | null,
 ): { readonly reason: string; readonly message: string } | null {
   const { image, replicasPerMaster } = facts.cluster.spec;
-  const current = runningTag(facts) ?? image.tag;
+  const current = runningTag(facts) ?? newestServing(facts) ?? image.tag;
   const target = parseVersion(spec.targetVersion);
   const elsewhere = spec.clusterRef.namespace;
   if (elsewhere !== undefined && elsewhere !== namespace) {

@@ -2,10 +2,18 @@ import type { Served } from '../../shared/lifecycle.ts';
 import type { Condition } from '../../shared/messages.ts';
 import type { ValkeyPlan } from '../../valkey-cluster/domain/commands.ts';
 import type { ValkeyObservation } from '../../valkey-cluster/domain/observation.ts';
-import { failedAttempt, versionsDiffer, isUnderWay, judgeUpgrades, phaseOf } from './judgement.ts';
+import { nameShards } from '../../valkey-cluster/domain/topology.ts';
+import {
+  failedAttempt,
+  isUnderWay,
+  judgeUpgrades,
+  newestServing,
+  phaseOf,
+  versionsDiffer,
+} from './judgement.ts';
 import { isOver } from './phases.ts';
 import { advance, recordOf, type UpgradeRecord } from './record.ts';
-import { UPGRADE_KIND, type ValkeyUpgradeResource } from './resource.ts';
+import { tagOf, UPGRADE_KIND, type ValkeyUpgradeResource } from './resource.ts';
 
 /** What the entity says of its cluster, as far as upgrades are concerned. */
 export interface ClusterNews {
@@ -39,14 +47,24 @@ export function upgradeConditions({ observed, operation, carriedOut }: ClusterNe
     return say('Waiting', 'UpgradeInProgress', words);
   }
   if (versionsDiffer(observed)) {
-    const words = 'the shards run different versions: create an upgrade to bring them together';
-    return say('VersionHeld', 'VersionsDiffer', words);
+    return say('VersionHeld', 'VersionsDiffer', tellVersions(observed));
   }
   const failed = active === null ? failedAttempt(observed) : null;
   if (failed === null) return [];
   const why = failed.status?.errorMessage ?? 'see its conditions';
   const words = `spec.image.tag ${cluster.wantedTag ?? ''} is not carried out: the upgrade ${failed.name} is ${phaseOf(failed)} (${why}); change the tag, or create another upgrade`;
   return say('VersionHeld', phaseOf(failed), words);
+}
+
+/** Which shards run what, and what to create so that all run the same again. */
+function tellVersions({ shards, nodes }: ValkeyObservation): string {
+  const tags = [...new Set(shards.map((set) => tagOf(set.image)))].toSorted();
+  const groups = tags.map((tag) => {
+    const on = shards.filter((set) => tagOf(set.image) === tag).map((set) => set.shard);
+    return `${nameShards(on)} on ${tag}`;
+  });
+  const target = newestServing({ nodes }) ?? tags.at(-1) ?? '';
+  return `not all shards run the same version (${groups.join(', ')}): create a ValkeyUpgrade with targetVersion ${target} to bring them together`;
 }
 
 /** What is to be written on the upgrades that nothing carries out at the moment. */
