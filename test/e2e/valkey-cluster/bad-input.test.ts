@@ -38,17 +38,33 @@ describe('what the API server refuses', () => {
   });
 });
 
-describe('a Secret that is missing', () => {
-  it('is named in a condition, nothing is created, and the creation goes on once it is there', async () => {
-    await world.apply({
+describe('a cluster whose Secret is missing, of an image that does not exist', () => {
+  const wish = (tag: string): Promise<ClusterSeen> =>
+    world.apply({
       replicasPerMaster: 0,
       auth: { secretRef: { name: 'cache-auth' } },
+      image: { tag },
       persistence: { size: '64Mi', retention: 'Delete' },
     });
+
+  it('names the Secret in a condition, creates nothing, and goes on once it is there', async () => {
+    await wish('9.9.9');
     const waiting = await world.until(async () => findCondition(await world.read(), /cache-auth/));
     expect(waiting.status).not.toBe('');
     expect(await nothingIsLeft.broken(world)).toBeNull();
     await world.createSecret();
+    await world.until(async () =>
+      (await world.list('pods')).length > 0 ? { found: true } : { missing: 'a pod' },
+    );
+  });
+
+  it('waits for the image and says so, until a newer generation ends it', async () => {
+    await world.until(async () =>
+      JSON.stringify(await world.list('pods')).includes('ImagePull')
+        ? { found: true }
+        : { missing: 'a pod that cannot pull its image' },
+    );
+    await wish('9.1.2');
     await world.awaitPhase('Running');
   });
 });
@@ -62,31 +78,6 @@ describe('a label that no node has', () => {
     );
     expect(await nothingIsLeft.broken(nowhere)).toBeNull();
     await nowhere.remove();
-  });
-});
-
-describe('an image that does not exist', () => {
-  it('is a wait that says so, ended by a newer generation', async () => {
-    const other = await ClusterWorld.create(world.stack, 'other');
-    await other.applyWithSecret({
-      replicasPerMaster: 0,
-      image: { tag: '9.9.9' },
-      persistence: { size: '64Mi', retention: 'Delete' },
-    });
-    await other.until(async () => {
-      const pods = await other.list('pods');
-      return JSON.stringify(pods).includes('ImagePull')
-        ? { found: true }
-        : { missing: 'a pod that cannot pull its image' };
-    });
-    await other.apply({
-      replicasPerMaster: 0,
-      auth: { secretRef: { name: 'cache-auth' } },
-      image: { tag: '9.1.2' },
-      persistence: { size: '64Mi', retention: 'Delete' },
-    });
-    await other.awaitPhase('Running');
-    await other.remove();
   });
 });
 

@@ -23,12 +23,15 @@ const FLOW = [
   'Running',
 ];
 
+/** The longest name that there may be: whatever is named after it must still fit. */
+const LONGEST = `c${'-long'.repeat(10)}-x`;
+
 describe('a ValkeyCluster of 3 masters and 3 replicas', () => {
   let world: ClusterWorld;
   let phases: readonly string[];
 
   beforeAll(async () => {
-    world = await ClusterWorld.create(await useStack());
+    world = await ClusterWorld.create(await useStack(), LONGEST);
     const watch = watchPhases(world);
     await world.applyWithSecret({ persistence: { size: '64Mi', retention: 'Delete' } });
     await world.awaitPhase('Running');
@@ -38,6 +41,7 @@ describe('a ValkeyCluster of 3 masters and 3 replicas', () => {
   afterAll(() => world.remove());
 
   it('forms by `kubectl apply` alone, and every server agrees that it is whole', async () => {
+    expect(world.name).toHaveLength(53);
     expect(await wrongWith(world, 3, 1)).toBeNull();
   });
 

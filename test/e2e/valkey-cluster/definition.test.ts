@@ -2,9 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { useStack } from '../../../deploy/local/testing.ts';
 import { nothingIsLeft } from '../../faults/operations/valkey-invariants.ts';
 import { ClusterWorld } from '../../valkey/cluster-world.ts';
-import { wrongWith } from '../../valkey/server-view.ts';
 
-/** Three pods: what is looked at here does not depend on replicas. */
 const SMALL = { replicasPerMaster: 0, persistence: { size: '64Mi', retention: 'Delete' } } as const;
 
 /** Every field that the specification's resource has, as users of it have them in their manifests. */
@@ -87,39 +85,25 @@ describe('the definition of ValkeyCluster', () => {
     await expect(create({ mastersCount: 3 })).rejects.toThrow(/mastersCount/);
   });
 
-  it('scales by its subresource, as `kubectl scale` does', async () => {
-    await world.applyWithSecret(SMALL);
-    await world.awaitPhase('Running');
-    const scale = await world.api.send<{
-      spec: { replicas: number };
-      status: { replicas: number; selector: string };
-    }>('GET', `${path}/${world.name}/scale`);
-    expect(scale).toMatchObject({ spec: { replicas: 3 }, status: { replicas: 3 } });
-    expect(await world.list('pods')).toHaveLength(3);
-    const selected = await world.api.send<{ items: readonly unknown[] }>(
-      'GET',
-      `/api/v1/namespaces/${world.namespace}/pods?labelSelector=${encodeURIComponent(scale.status.selector)}`,
-    );
-    expect(selected.items).toHaveLength(3);
-    await world.api.send(
-      'PATCH',
-      `${path}/${world.name}/scale`,
-      { spec: { replicas: 4 } },
-      'application/merge-patch+json',
-    );
-    await world.awaitPhase('Running');
-    expect(await wrongWith(world, 4, 0)).toBeNull();
-  });
+  describe('of one that is there', () => {
+    // Its Secret is not: nothing is created for it.
+    beforeAll(() => world.apply({ ...SMALL, auth: { secretRef: { name: 'cache-auth' } } }));
 
-  it.each([
-    [{ auth: { secretRef: { name: 'other' } } }, 'spec.auth.secretRef.name is immutable: set it back'],
-    [{ persistence: { size: '128Mi' } }, 'spec.persistence.size is immutable'],
-    [{ persistence: { enabled: false } }, 'spec.persistence.enabled is immutable'],
-    [{ tls: { secretName: 'tls' } }, 'spec.tls can not be added'],
-    [{ auth: null }, 'spec.auth can not be added to or taken from'],
-  ])('refuses to change %j, and says what to do', async (spec, words) => {
-    const change = world.api.send('PATCH', `${path}/${world.name}`, { spec }, 'application/merge-patch+json');
-    await expect(change).rejects.toThrow(words);
+    it.each([
+      [{ auth: { secretRef: { name: 'other' } } }, 'spec.auth.secretRef.name is immutable: set it back'],
+      [{ persistence: { size: '128Mi' } }, 'spec.persistence.size is immutable'],
+      [{ persistence: { enabled: false } }, 'spec.persistence.enabled is immutable'],
+      [{ tls: { secretName: 'tls' } }, 'spec.tls can not be added'],
+      [{ auth: null }, 'spec.auth can not be added to or taken from'],
+    ])('refuses to change %j, and says what to do', async (spec, words) => {
+      const change = world.api.send(
+        'PATCH',
+        `${path}/${world.name}`,
+        { spec },
+        'application/merge-patch+json',
+      );
+      await expect(change).rejects.toThrow(words);
+    });
   });
 });
 
@@ -135,18 +119,6 @@ describe('a ValkeyCluster', () => {
         : { found: found.message };
     });
     expect(message).toContain('install cert-manager, or name a Secret in spec.tls.secretName');
-    expect(await nothingIsLeft.broken(world)).toBeNull();
-    await world.remove();
-  });
-
-  it('of the longest name that there may be forms, and is gone without a trace', async () => {
-    const world = await ClusterWorld.create(await useStack(), `c${'-long'.repeat(10)}-x`);
-    expect(world.name).toHaveLength(53);
-    await world.applyWithSecret(SMALL);
-    await world.awaitPhase('Running');
-    expect(await wrongWith(world, 3, 0)).toBeNull();
-    await world.delete();
-    await world.awaitGone();
     expect(await nothingIsLeft.broken(world)).toBeNull();
     await world.remove();
   });

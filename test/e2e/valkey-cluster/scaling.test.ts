@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { useStack } from '../../../deploy/local/testing.ts';
+import { API_VERSION } from '../../../workflows/valkey-cluster/domain/names.ts';
 import { Audit, type AuditReport } from '../../valkey/audit.ts';
 import { ClusterWorld } from '../../valkey/cluster-world.ts';
 import { connect, tellServers, viewServers, wrongWith } from '../../valkey/server-view.ts';
@@ -11,6 +12,12 @@ const BASE = {
   persistence: { size: '64Mi', retention: 'Delete' },
 } as const;
 
+/** The resource as `kubectl scale` sees it. */
+interface Scale {
+  readonly spec: { readonly replicas: number };
+  readonly status: { readonly replicas: number; readonly selector: string };
+}
+
 describe('a cluster that is written to all the while', () => {
   let world: ClusterWorld;
   beforeAll(async () => {
@@ -20,14 +27,15 @@ describe('a cluster that is written to all the while', () => {
   });
   afterAll(() => world.remove());
 
-  /** Applies a spec under load, and answers what the writers saw and which phases were shown. */
+  /** Makes a wish under load, and answers what the writers saw and which phases were shown. */
   async function change(
     spec: Readonly<Record<string, unknown>>,
+    wish: () => Promise<unknown> = () => world.apply({ ...BASE, ...spec }),
   ): Promise<{ readonly report: AuditReport; readonly phases: readonly string[] }> {
     const audit = await Audit.start(world);
     const watch = watchPhases(world);
     try {
-      await world.apply({ ...BASE, ...spec });
+      await wish();
       await world.awaitPhase('Running');
     } finally {
       await watch.stop();
@@ -56,8 +64,19 @@ describe('a cluster that is written to all the while', () => {
     return Object.values(first?.owners ?? {}).toSorted((a, b) => a - b);
   };
 
-  it('grows from 3 to 4 masters', async () => {
-    const { report, phases } = await change({ masters: 4 });
+  it('grows from 3 to 4 masters by its subresource, as `kubectl scale` asks', async () => {
+    const path = `/apis/${API_VERSION}/namespaces/${world.namespace}/valkeyclusters/${world.name}/scale`;
+    const { spec, status } = await world.api.send<Scale>('GET', path);
+    expect({ spec, replicas: status.replicas }).toMatchObject({ spec: { replicas: 3 }, replicas: 3 });
+    const selector = encodeURIComponent(status.selector);
+    const selected = await world.api.send<{ readonly items: readonly unknown[] }>(
+      'GET',
+      `/api/v1/namespaces/${world.namespace}/pods?labelSelector=${selector}`,
+    );
+    expect(selected.items).toHaveLength(6);
+    const { report, phases } = await change({ masters: 4 }, () =>
+      world.api.send('PATCH', path, { spec: { replicas: 4 } }, 'application/merge-patch+json'),
+    );
     nothingIsLost(report);
     expect(await wrongWith(world, 4, 1)).toBeNull();
     expect(await sharesOf()).toEqual([4096, 4096, 4096, 4096]);
