@@ -53,6 +53,10 @@ export async function readUpgrade(world: ClusterWorld, name: string): Promise<Up
   }
 }
 
+export async function deleteUpgrade(world: ClusterWorld, name: string): Promise<void> {
+  await world.api.send('DELETE', pathOf(world, name));
+}
+
 /** Waits until an upgrade says so; what it said last is in the error. */
 export function awaitUpgrade(
   world: ClusterWorld,
