@@ -7,9 +7,9 @@ import type { Ec2Event } from './ec2-event.ts';
 /** An interruption warning names no time: AWS gives two minutes. */
 const NOTICE_MS = 120_000;
 
-/** What became of a message: what is `left` comes again, and goes where the queue's redrive policy says in the end. */
+/** What became of a message; `poison` can be told to nobody, however often it comes. */
 export interface Delivery {
-  readonly end: 'done' | 'left';
+  readonly end: 'done' | 'poison';
   readonly says: string;
 }
 
@@ -21,7 +21,7 @@ export interface Recipients {
 
 /** Tells the workflow of the agent that an event concerns; resolves once it is durable there. */
 export async function deliver({ store, entities }: Recipients, event: Ec2Event): Promise<Delivery> {
-  if (event.is === 'poison') return { end: 'left', says: event.reason };
+  if (event.is === 'poison') return { end: 'poison', says: event.reason };
   if (event.is === 'foreign') return { end: 'done', says: event.reason };
   const agent = await findOwner(store, event.instanceId);
   if (agent === null) return { end: 'done', says: `no agent has ${event.instanceId}` };

@@ -23,19 +23,27 @@ const envelope = z.object({
 const instance = z.object({ 'instance-id': z.string().regex(/^i-[0-9a-f]{8,17}$/) });
 const stateChange = instance.extend({ state: z.string() });
 
+/** The longest that a queue keeps a message. */
+const OLDEST_MS = 14 * 86_400_000;
+/** What two clocks may differ by. */
+const SKEW_MS = 300_000;
+
 /** Reads the body of a message as EventBridge delivers it; nothing is thrown, whatever it is. */
-export function readEc2Event(body: string): Ec2Event {
+export function readEc2Event(body: string, nowMs: number): Ec2Event {
   const json = parseJson(body);
   if (json === undefined) return { is: 'poison', reason: 'it is not JSON' };
   const parsed = envelope.safeParse(json);
   if (!parsed.success) return poison(parsed.error);
   const { source, 'detail-type': type, time, detail } = parsed.data;
+  const timeMs = Date.parse(time);
+  if (timeMs > nowMs + SKEW_MS || timeMs < nowMs - OLDEST_MS)
+    return { is: 'poison', reason: `time: ${time} is not of these days` };
   if (source !== 'aws.ec2') return { is: 'foreign', reason: `it comes from ${source}` };
   switch (type) {
     case 'EC2 Spot Instance Interruption Warning':
-      return readNotice('termination', detail, time);
+      return readNotice('termination', detail, timeMs);
     case 'EC2 Instance Rebalance Recommendation':
-      return readNotice('rebalance', detail, time);
+      return readNotice('rebalance', detail, timeMs);
     case 'EC2 Instance State-change Notification': {
       const found = stateChange.safeParse(detail);
       if (!found.success) return poison(found.error);
@@ -46,10 +54,10 @@ export function readEc2Event(body: string): Ec2Event {
   }
 }
 
-function readNotice(kind: 'rebalance' | 'termination', detail: unknown, time: string): Ec2Event {
+function readNotice(kind: 'rebalance' | 'termination', detail: unknown, timeMs: number): Ec2Event {
   const found = instance.safeParse(detail);
   if (!found.success) return poison(found.error);
-  return { is: 'notice', kind, instanceId: found.data['instance-id'], timeMs: Date.parse(time) };
+  return { is: 'notice', kind, instanceId: found.data['instance-id'], timeMs };
 }
 
 function parseJson(body: string): unknown {

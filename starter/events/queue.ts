@@ -1,6 +1,7 @@
 import {
   ChangeMessageVisibilityCommand,
   DeleteMessageCommand,
+  GetQueueAttributesCommand,
   ReceiveMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
@@ -20,8 +21,10 @@ export interface MessageQueue {
   receive(signal: AbortSignal): Promise<readonly QueueMessage[]>;
   /** Ends a message: it never comes again. */
   remove(message: QueueMessage): Promise<void>;
-  /** Gives a message back, so that whoever asks next receives it. */
-  release(message: QueueMessage): Promise<void>;
+  /** Gives a message back, so that whoever asks after so many seconds receives it. */
+  release(message: QueueMessage, afterSeconds: number): Promise<void>;
+  /** Whether a message that was given back too often is put aside in another queue. */
+  hasDeadLetters(): Promise<boolean>;
   close(): void;
 }
 
@@ -55,9 +58,14 @@ export function openQueue(url: string): MessageQueue {
     async remove({ receipt }) {
       await client.send(new DeleteMessageCommand({ QueueUrl: url, ReceiptHandle: receipt }));
     },
-    async release({ receipt }) {
-      const give = { QueueUrl: url, ReceiptHandle: receipt, VisibilityTimeout: 0 };
+    async release({ receipt }, afterSeconds) {
+      const give = { QueueUrl: url, ReceiptHandle: receipt, VisibilityTimeout: afterSeconds };
       await client.send(new ChangeMessageVisibilityCommand(give));
+    },
+    async hasDeadLetters() {
+      const asked = new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['RedrivePolicy'] });
+      const { Attributes = {} } = await client.send(asked);
+      return (Attributes.RedrivePolicy ?? '') !== '';
     },
     close: () => client.destroy(),
   };

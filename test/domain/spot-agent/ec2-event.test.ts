@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readEc2Event } from '../../../starter/events/ec2-event.ts';
 
 const TIME = '2026-11-16T12:00:00Z';
+const NOW_MS = Date.parse(TIME) + 1_000;
 const INSTANCE = 'i-0123456789abcdef0';
 
 const event = (type: string, detail: object, change: object = {}): string =>
@@ -24,7 +25,7 @@ describe('an event of EC2', () => {
     ['EC2 Spot Instance Interruption Warning', { 'instance-action': 'hibernate' }, 'termination'],
     ['EC2 Instance Rebalance Recommendation', {}, 'rebalance'],
   ])('%s %j is a %s notice, with its own time', (type, detail, kind) => {
-    expect(readEc2Event(event(type, { 'instance-id': INSTANCE, ...detail }))).toEqual({
+    expect(readEc2Event(event(type, { 'instance-id': INSTANCE, ...detail }), NOW_MS)).toEqual({
       is: 'notice',
       kind,
       instanceId: INSTANCE,
@@ -37,7 +38,7 @@ describe('an event of EC2', () => {
       'instance-id': INSTANCE,
       state: 'stopping',
     });
-    expect(readEc2Event(body)).toEqual({ is: 'state', instanceId: INSTANCE, state: 'stopping' });
+    expect(readEc2Event(body, NOW_MS)).toEqual({ is: 'state', instanceId: INSTANCE, state: 'stopping' });
   });
 
   it.each([
@@ -48,7 +49,7 @@ describe('an event of EC2', () => {
       'nothing is done about "EC2 Spot Instance Request Fulfillment"',
     ],
   ])('of %s is foreign', (_, body, reason) => {
-    expect(readEc2Event(body)).toEqual({ is: 'foreign', reason });
+    expect(readEc2Event(body, NOW_MS)).toEqual({ is: 'foreign', reason });
   });
 
   it.each([
@@ -56,6 +57,16 @@ describe('an event of EC2', () => {
     ['null', 'null', /it: /],
     ['no envelope', '{}', /source: /],
     ['no time', event('EC2 Instance Rebalance Recommendation', {}, { time: 'soon' }), /time: /],
+    [
+      'a time that is longer ago than a queue keeps anything',
+      event('EC2 Instance Rebalance Recommendation', {}, { time: '2026-11-01T12:00:00Z' }),
+      /not of these days/,
+    ],
+    [
+      'a time that is to come',
+      event('EC2 Instance Rebalance Recommendation', {}, { time: '2026-11-16T12:10:00Z' }),
+      /not of these days/,
+    ],
     ['no instance', event('EC2 Spot Instance Interruption Warning', {}), /instance-id: /],
     [
       'an instance that cannot be',
@@ -64,6 +75,6 @@ describe('an event of EC2', () => {
     ],
     ['no state', event('EC2 Instance State-change Notification', { 'instance-id': INSTANCE }), /state: /],
   ])('with %s is poison, and says why', (_, body, reason) => {
-    expect(readEc2Event(body)).toEqual({ is: 'poison', reason: expect.stringMatching(reason) });
+    expect(readEc2Event(body, NOW_MS)).toEqual({ is: 'poison', reason: expect.stringMatching(reason) });
   });
 });

@@ -2,22 +2,35 @@ import { expect, it } from 'vitest';
 import { startConsumer } from '../../../starter/events/consumer.ts';
 import type { MessageQueue, QueueMessage } from '../../../starter/events/queue.ts';
 
+/** An event is of these days, or it is none. */
+const TIME = new Date().toISOString();
 const INSTANCE = 'i-0123456789abcdef0';
 const WARNING = JSON.stringify({
   'detail-type': 'EC2 Spot Instance Interruption Warning',
   source: 'aws.ec2',
-  time: '2026-11-16T12:00:00Z',
+  time: TIME,
   detail: { 'instance-id': INSTANCE, 'instance-action': 'terminate' },
 });
+
+const STATE_CHANGE = JSON.stringify({
+  'detail-type': 'EC2 Instance State-change Notification',
+  source: 'aws.ec2',
+  time: TIME,
+  detail: { 'instance-id': INSTANCE, state: 'stopping' },
+});
+
+const MOST_RECEIVES = 3;
 
 /** A queue in memory, which gives what was released again, and writes down what is asked of it. */
 class MemoryQueue implements MessageQueue {
   readonly story: string[];
   readonly #waiting: QueueMessage[];
+  readonly #deadLetters: boolean;
   #arrived: () => void = () => {};
 
-  constructor(story: string[], bodies: readonly string[]) {
+  constructor(story: string[], bodies: readonly string[], deadLetters: boolean) {
     this.story = story;
+    this.#deadLetters = deadLetters;
     this.#waiting = bodies.map((body, at) => ({ id: `m${at}`, body, received: 1, receipt: `m${at}` }));
   }
 
@@ -35,11 +48,16 @@ class MemoryQueue implements MessageQueue {
     return Promise.resolve();
   }
 
-  release(message: QueueMessage): Promise<void> {
-    this.story.push(`released ${message.id}`);
-    this.#waiting.push({ ...message, received: message.received + 1 });
+  release(message: QueueMessage, afterSeconds: number): Promise<void> {
+    this.story.push(`released ${message.id} for ${afterSeconds} s`);
+    if (this.#deadLetters && message.received === MOST_RECEIVES) this.story.push(`put ${message.id} aside`);
+    else this.#waiting.push({ ...message, received: message.received + 1 });
     this.#arrived();
     return Promise.resolve();
+  }
+
+  hasDeadLetters(): Promise<boolean> {
+    return Promise.resolve(this.#deadLetters);
   }
 
   close(): void {
@@ -54,6 +72,7 @@ async function consume(
   bodies: readonly string[],
   lines: number,
   refusals = 0,
+  deadLetters = true,
 ): Promise<{ readonly story: readonly string[]; readonly warnings: readonly string[] }> {
   const story: string[] = [];
   const warnings: string[] = [];
@@ -67,7 +86,7 @@ async function consume(
     },
   });
   const consumer = startConsumer(
-    new MemoryQueue(watched, bodies),
+    new MemoryQueue(watched, bodies, deadLetters),
     {
       store: {
         read: (_, id) => Promise.resolve(id === INSTANCE ? [AGENT] : []),
@@ -102,7 +121,7 @@ it('removes a message only when the workflow has been told', async () => {
 it('gives a message back that could not be told, and tells it when that is possible', async () => {
   const { story, warnings } = await consume([WARNING], 3, 1);
   expect(story).toEqual([
-    'released m0',
+    'released m0 for 1 s',
     'told agent-1 of termination from eventbridge',
     'removed m0',
     'closed',
@@ -110,10 +129,51 @@ it('gives a message back that could not be told, and tells it when that is possi
   expect(warnings).toEqual(['Temporal does not answer']);
 });
 
-it('leaves poison to the redrive policy and says why, and is not held up by it', async () => {
-  const { story, warnings } = await consume(['poison', WARNING], 2);
-  expect(story).toEqual(['told agent-1 of termination from eventbridge', 'removed m1', 'closed']);
+it('puts poison aside and says why, and is not held up by it', async () => {
+  const { story, warnings } = await consume(['poison', WARNING], 6);
+  expect(story.filter((line) => !line.includes('m0'))).toEqual([
+    'told agent-1 of termination from eventbridge',
+    'removed m1',
+    'closed',
+  ]);
+  expect(story.filter((line) => line.includes('m0'))).toEqual([
+    ...Array.from({ length: MOST_RECEIVES }, () => 'released m0 for 0 s'),
+    'put m0 aside',
+  ]);
+  expect(warnings).toEqual(Array.from({ length: MOST_RECEIVES }, () => 'it is not JSON'));
+});
+
+it('removes poison where nothing would ever put it aside', async () => {
+  const { story, warnings } = await consume(['poison'], 1, 0, false);
+  expect(story).toEqual(['removed m0', 'closed']);
   expect(warnings).toEqual(['it is not JSON']);
+});
+
+it('keeps nobody waiting for an agent whose workflow does not answer', async () => {
+  const woken = Promise.withResolvers<void>();
+  const story: string[] = [];
+  const queue = new MemoryQueue(story, [WARNING, STATE_CHANGE], true);
+  const all = queue.receive.bind(queue);
+  const held: QueueMessage[] = [];
+  // One at a time: what is behind comes only when it is asked for.
+  queue.receive = async (signal) => {
+    if (held.length === 0) held.push(...(await all(signal)));
+    return held.splice(0, 1);
+  };
+  const consumer = startConsumer(
+    queue,
+    {
+      store: { read: () => Promise.resolve([AGENT]), write: () => Promise.resolve(0) },
+      entities: {
+        notice: () => woken.promise.then(() => Promise.reject(new Error('too late'))),
+        hint: () => Promise.resolve(woken.resolve()),
+      },
+    },
+    { info: () => {}, warn: () => {} },
+  );
+  await woken.promise;
+  await consumer.stop();
+  expect(story.toSorted()).toEqual(['closed', 'released m0 for 1 s', 'removed m1']);
 });
 
 it('removes what concerns no agent, or the queue would fill up with it', async () => {
@@ -122,13 +182,6 @@ it('removes what concerns no agent, or the queue would fill up with it', async (
 });
 
 it('wakes an agent whose instance has changed its state', async () => {
-  const change = { 'instance-id': INSTANCE, state: 'stopping' };
-  const body = {
-    'detail-type': 'EC2 Instance State-change Notification',
-    source: 'aws.ec2',
-    time: '2026-11-16T12:00:00Z',
-    detail: change,
-  };
-  const { story } = await consume([JSON.stringify(body)], 2);
+  const { story } = await consume([STATE_CHANGE], 2);
   expect(story).toEqual(['woke agent-1', 'removed m0', 'closed']);
 });

@@ -1,5 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { GetQueueAttributesCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import {
+  CreateQueueCommand,
+  GetQueueAttributesCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openDatabase } from '../../../starter/database/connection.ts';
 import { startConsumer, type Consumer } from '../../../starter/events/consumer.ts';
@@ -10,11 +16,13 @@ import { REGION } from '../../conformance/spot-agent/ec2-stage.ts';
 import { SpotWorld } from './spot-world.ts';
 
 const afterwards = new AsyncDisposableStack();
-const warnings: object[] = [];
+/** How often the queue of the emulator gives a message before it puts it aside. */
+const TRIES = 5;
+const warnings: Readonly<Record<string, unknown>>[] = [];
 let world: SpotWorld;
 let sqs: SQSClient;
 let queueUrl: string;
-let consumer: Consumer;
+let consume: (url: string) => Consumer;
 beforeAll(async () => {
   world = await SpotWorld.open();
   afterwards.defer(() => world.close());
@@ -23,21 +31,35 @@ beforeAll(async () => {
   afterwards.defer(() => sqs.destroy());
   const pool = openDatabase(world.database.url);
   afterwards.defer(() => pool.end());
-  consumer = startConsumer(
-    openQueue(queueUrl),
-    { store: createStore(pool), entities: createEntities(world.client, 30_000) },
-    { info: () => {}, warn: (fields, words) => warnings.push({ ...fields, words }) },
-  );
+  const recipients = { store: createStore(pool), entities: createEntities(world.client, 30_000) };
+  consume = (url) =>
+    startConsumer(openQueue(url), recipients, {
+      info: () => {},
+      warn: (fields, words) => warnings.push({ ...fields, words }),
+    });
+  const consumer = consume(queueUrl);
   afterwards.defer(() => consumer.stop());
 });
 afterAll(() => afterwards.disposeAsync());
 
-/** How many messages were received, and neither removed nor given back. */
-async function inWork(): Promise<number> {
+/** How many messages a queue has, whoever has received them. */
+async function held(QueueUrl: string): Promise<number> {
   const { Attributes = {} } = await sqs.send(
-    new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['All'] }),
+    new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] }),
   );
-  return Number(Attributes.ApproximateNumberOfMessagesNotVisible);
+  return (
+    Number(Attributes.ApproximateNumberOfMessages) + Number(Attributes.ApproximateNumberOfMessagesNotVisible)
+  );
+}
+
+const send = (QueueUrl: string, MessageBody: string) =>
+  sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
+
+async function bodiesOf(QueueUrl: string): Promise<readonly string[]> {
+  const { Messages = [] } = await sqs.send(
+    new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 1 }),
+  );
+  return Messages.map(({ Body = '' }) => Body);
 }
 
 it('promotes on an interruption warning, once, though the agent tells of the same', async () => {
@@ -87,14 +109,57 @@ it('fails over when EC2 ends a PRIMARY without any notice, because the changed s
   });
 });
 
-it('leaves what is no event in the queue, and says why', async () => {
-  await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: '{"detail-type": 7}' }));
-  await world.until('it is said', '', async () => warnings.length > 0);
-  expect(warnings).toEqual([
-    expect.objectContaining({
-      reason: expect.stringMatching(/detail-type/),
-      words: expect.stringMatching(/redrive/),
-    }),
+function eventOf(type: string, detail: unknown, day = new Date().toISOString().slice(0, 10)): string {
+  return JSON.stringify({ source: 'aws.ec2', 'detail-type': type, time: `${day}T00:00:00Z`, detail });
+}
+
+/** What no event can be: it is of no JSON, of another shape, without an instance, or of another age. */
+const POISON = [
+  'not JSON',
+  '{"detail-type": 7}',
+  '[]',
+  eventOf('EC2 Spot Instance Interruption Warning', { 'instance-id': "i-0'; DROP TABLE agents" }),
+  eventOf('EC2 Instance State-change Notification', null),
+  eventOf('EC2 Spot Instance Interruption Warning', { 'instance-id': 'i-0123456789abcdef0' }, '9999-12-31'),
+];
+
+it('puts what is no event aside in the dead-letter queue and says why, and what is behind it is delivered', async () => {
+  for (const body of POISON) await send(queueUrl, body);
+  const agent = await world.addAgent();
+  const replica = await world.addReadyReplica(agent.id);
+  await world.ec2.announce(agent.primary, 'termination');
+  await world.until('the replica is PRIMARY', agent.id, async () => {
+    return (await world.database.primaries(agent.id)).includes(replica);
+  });
+
+  const deadUrl = `${queueUrl}-dead`;
+  await world.until('all of it is put aside', agent.id, async () => {
+    return (await held(deadUrl)) === POISON.length && (await held(queueUrl)) === 0;
+  });
+  expect((await bodiesOf(deadUrl)).toSorted()).toEqual(POISON.toSorted());
+  for (const { received, reason, words } of warnings) {
+    expect(received).toBeLessThanOrEqual(TRIES);
+    expect(reason).not.toBe('');
+    expect(words).toBe('a message is no event: it goes to the dead-letter queue');
+  }
+  expect(warnings).toHaveLength(POISON.length * TRIES);
+});
+
+it('removes what is no event from a queue that has no other beside it, and tells what it was', async () => {
+  const asked = new CreateQueueCommand({ QueueName: `test-${randomBytes(4).toString('hex')}` });
+  const { QueueUrl = '' } = await sqs.send(asked);
+  await send(QueueUrl, `poison ${'x'.repeat(5_000)}`);
+  const before = warnings.length;
+  const alone = consume(QueueUrl);
+  await world.until('it is removed', '', async () => (await held(QueueUrl)) === 0);
+  await alone.stop();
+  expect(warnings.slice(before)).toEqual([
+    {
+      message: expect.any(String),
+      received: 1,
+      reason: 'it is not JSON',
+      body: expect.stringMatching(/^poison x{400,500}$/),
+      words: 'a message is no event, and the queue has no dead-letter queue: it is removed',
+    },
   ]);
-  expect(await inWork()).toBeGreaterThanOrEqual(1);
 });
