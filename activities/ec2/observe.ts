@@ -37,7 +37,7 @@ export async function observeInstances(
 ): Promise<readonly CloudInstance[]> {
   const [tagged, named] = await Promise.all([
     findInstances(client, { Name: `tag:${TAGS.agent}`, Values: [agentId] }),
-    instanceIds.length === 0 ? [] : findInstances(client, { Name: 'instance-id', Values: [...instanceIds] }),
+    findNamed(client, instanceIds),
   ]);
   const found = new Map([...tagged, ...named].map((one) => [one.InstanceId ?? '', one]));
   return [...found]
@@ -51,6 +51,18 @@ export async function observeInstances(
       replica: tagOf(one, TAGS.replica),
       launchedAtMs: one.LaunchTime?.getTime() ?? 0,
     }));
+}
+
+/** A filter takes so many values and no more, and an agent may keep more zombies than that. */
+const FILTER_VALUES = 200;
+
+async function findNamed(client: EC2Client, ids: readonly string[]): Promise<readonly Instance[]> {
+  const found: Instance[] = [];
+  for (let at = 0; at < ids.length; at += FILTER_VALUES)
+    found.push(
+      ...(await findInstances(client, { Name: 'instance-id', Values: ids.slice(at, at + FILTER_VALUES) })),
+    );
+  return found;
 }
 
 /** Every instance that lives and is tagged as some agent's. */

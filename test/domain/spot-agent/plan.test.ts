@@ -11,7 +11,15 @@ import {
 import { planSpotAgent } from '../../../workflows/spot-agent/domain/plan.ts';
 import { openReplicas } from '../../../workflows/spot-agent/domain/readiness.ts';
 import { stateOf } from '../../../workflows/spot-agent/domain/states.ts';
-import { ago, sampleAgent, sampleCloud, sampleInstance, sampleReplica } from './sample-observation.ts';
+import {
+  ago,
+  rebalance,
+  sampleAgent,
+  sampleCloud,
+  sampleInstance,
+  sampleObservation,
+  sampleReplica,
+} from './sample-observation.ts';
 
 const RUNS = { numRuns: 1_000 };
 
@@ -187,5 +195,40 @@ describe('a plan for whatever is observed', () => {
       }),
       RUNS,
     );
+  });
+});
+
+describe('a switch to a replica that is not healthy', () => {
+  const unready = sampleReplica({ status: 'syncing', emergency: true });
+  const switching = (change: Parameters<typeof sampleObservation>[0]): SpotObservation =>
+    sampleObservation({
+      replicas: [unready],
+      ...change,
+      agent: { switchTarget: unready.instanceId, ...change?.agent },
+    });
+
+  it('is held back by the guard, and the replica that it is for is kept', () => {
+    const observed = switching({});
+    const plan = planSpotAgent(observed);
+    expect(plan).toMatchObject({ operation: 'fail-over', steps: [{ kind: 'Promote' }] });
+    expect(judgePlan(GUARDS, observed, plan).blocked).toMatchObject([{ guard: 'HeirHealthy' }]);
+  });
+
+  it('keeps no zombie from being ended, and no recommendation from being followed', () => {
+    const zombie = sampleInstance({ id: 'i-old', status: 'zombie', retiredAtMs: ago(400) });
+    const retiring = switching({
+      agent: { autoTerminate: true },
+      instances: [sampleInstance(), sampleInstance({ id: 'i-replica', status: 'launching' }), zombie],
+    });
+    expect(planSpotAgent(retiring).operation).toBe('retire-instance');
+    const heir = sampleReplica({ id: 'rep-2', instanceId: 'i-heir', az: 'us-east-1c' });
+    const recommended = switching({
+      agent: { autoSwitch: true, notice: rebalance() },
+      replicas: [unready, heir],
+    });
+    expect(planSpotAgent(recommended)).toMatchObject({
+      operation: 'fail-over',
+      steps: [{ kind: 'Promote', instance: 'i-heir' }],
+    });
   });
 });

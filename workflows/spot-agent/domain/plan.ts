@@ -15,13 +15,14 @@ import { TIMES } from './times.ts';
 export function planSpotAgent(observed: SpotObservation): SpotPlan {
   return (
     planLoss(observed) ??
-    planSwitch(observed) ??
+    planSwitch(observed, 'healthy') ??
     planIntended(observed) ??
     planRecommendation(observed) ??
     planFindings(observed) ??
     planManualReplica(observed) ??
     planExcess(observed) ??
     planZombies(observed) ??
+    planSwitch(observed, 'any') ??
     emptyPlan(PLAN_VERSION)
   );
 }
@@ -55,11 +56,12 @@ function planLoss(observed: SpotObservation): SpotPlan | null {
   }
 }
 
-/** A person named the instance that is to be PRIMARY. */
-function planSwitch(observed: SpotObservation): SpotPlan | null {
+/** A person named the instance that is to be PRIMARY. One that is not healthy yet keeps nothing else from being done. */
+function planSwitch(observed: SpotObservation, to: 'healthy' | 'any'): SpotPlan | null {
   const { switchTarget } = observed.agent;
   const target = openReplicas(observed).find((one) => one.instanceId === switchTarget);
   if (switchTarget === null || target === undefined) return null;
+  if (to === 'healthy' && refuseHeir(target, observed.nowMs) !== null) return null;
   return buildPlan('fail-over', [[promote(observed, target, false, null, 'a switch was asked for')]]);
 }
 
@@ -112,7 +114,10 @@ function planExcess(observed: SpotObservation): SpotPlan | null {
   if (agent.notice !== null) return null;
   const open = openReplicas(observed);
   const [best] = [...selectHeirs(observed), ...open];
-  const excess = open.filter((one) => (agent.manualReplica ? one.id !== best?.id : one.emergency));
+  const excess = open
+    .filter((one) => (agent.manualReplica ? one.id !== best?.id : one.emergency))
+    // Somebody waits for it to be PRIMARY.
+    .filter((one) => one.instanceId === null || one.instanceId !== agent.switchTarget);
   if (excess.length === 0) return null;
   const reason = agent.manualReplica
     ? 'manual mode keeps one replica'

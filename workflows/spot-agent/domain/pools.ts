@@ -42,7 +42,7 @@ export function rankPools(observed: SpotObservation): RankedPools {
   return { chosen, refused };
 }
 
-/** The pool for an instance at the full price: the one that is ranked first, or any but the PRIMARY's. */
+/** The pool for an instance at the full price: the one that is ranked last, which a race leaves free, or any but the PRIMARY's. */
 export function selectOnDemand(observed: SpotObservation, ranked: RankedPools): PoolChoice | null {
   const { launch } = observed.agent;
   if (launch === null || !launch.onDemand) return null;

@@ -61,8 +61,14 @@ export function describeLoss(observed: SpotObservation, primary: SpotInstance): 
   if (notice?.kind === 'termination' && notice.instanceId === primary.id)
     return 'AWS has announced to take the PRIMARY back';
   const fate = fateOf(observed, primary);
-  if (fate === 'gone') return 'EC2 says that the PRIMARY is gone';
+  if (fate === 'gone') return isDenied(observed, primary) ? null : 'EC2 says that the PRIMARY is gone';
   return fate === 'goes' ? 'EC2 says that the PRIMARY ends' : null;
+}
+
+/** Whether EC2 knows nothing of a PRIMARY that still speaks: the wrong account was asked, or an incomplete list given. */
+function isDenied(observed: SpotObservation, primary: SpotInstance): boolean {
+  const isListed = observed.cloud?.instances.some((one) => one.id === primary.id) ?? false;
+  return !isListed && observed.agent.lastHeartbeatMs !== null && !isSilent(observed);
 }
 
 /** Whether the PRIMARY has not been heard of for so long that it is suspected. */
