@@ -5,6 +5,8 @@ export interface Attempt<T> {
   readonly result: Promise<T>;
   /** All that it said in its heartbeats, in order, each once. */
   readonly said: readonly string[];
+  /** Waits until it has said this; fails when it ends without. */
+  hear(words: string): Promise<void>;
   cancel(): void;
 }
 
@@ -18,9 +20,21 @@ export function runAttempt<T>(activity: () => Promise<T>): Attempt<T> {
       if (typeof details === 'string' && said.at(-1) !== details) said.push(details);
     },
   } as unknown as Context;
+  const result = asyncLocalStorage.run(context, activity);
+  let ended = false;
+  result.then(
+    () => (ended = true),
+    () => (ended = true),
+  );
   return {
-    result: asyncLocalStorage.run(context, activity),
+    result,
     said,
+    async hear(words) {
+      while (!said.some((one) => one.includes(words))) {
+        if (ended) throw new Error(`it ended without "${words}", and said: ${said.join('; ')}`);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    },
     cancel: () => cancellation.abort(new CancelledFailure('CANCELLED')),
   };
 }

@@ -59,10 +59,13 @@ export function classesOf(hits: readonly Hit[]): ReadonlyMap<string, number> {
   return new Map([...seen].map(([name, keys]) => [name, keys.size]));
 }
 
-/** Of each class the first and the last place; of two recordings the smaller count, so that a point is surely hit. */
+/**
+ * Of each class the first and the last place; of two recordings the smaller count, so that a point is surely hit. How
+ * often a request was refused before it was taken depends on timing: only those that were taken are counted.
+ */
 export function selectPoints(recordings: readonly (readonly Hit[])[]): readonly Point[] {
   const first = recordings[0] ?? [];
-  const counts = recordings.map(classesOf);
+  const counts = recordings.map((hits) => takenOf(classesOf(hits)));
   const order = [...new Set(first.map((hit) => hit.class))];
   return order
     .flatMap((name) => {
@@ -77,6 +80,15 @@ export function selectPoints(recordings: readonly (readonly Hit[])[]): readonly 
     })
     .sort((a, b) => position(first, a) - position(first, b));
 }
+
+/** Counts no more places before a request than after it, where it was taken at all. */
+const takenOf = (counts: ReadonlyMap<string, number>): ReadonlyMap<string, number> =>
+  new Map(
+    [...counts].map(([name, count]) => [
+      name,
+      Math.min(count, counts.get(name.replace(': before request', ': after request')) ?? count),
+    ]),
+  );
 
 /** Where in a recorded run a point lies, so that points of one run can be armed one after the other. */
 export function position(hits: readonly Hit[], point: Point): number {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ValkeyAccess, ValkeyServer } from '../../../activities/valkey/contract.ts';
-import { parseClusterNodes } from '../../../activities/valkey/cluster-nodes.ts';
+import type { ValkeyAccess } from '../../../activities/valkey/contract.ts';
+import { actsOn } from './acts.ts';
 import type { ValkeyStage } from './stage.ts';
 
 /** Its slot is 449. */
@@ -17,17 +17,7 @@ export function lostMasterSuite(open: () => Promise<ValkeyStage>): void {
     });
     afterEach(() => stage.close());
 
-    const self = async (server: ValkeyServer) =>
-      parseClusterNodes(await stage.command(server, 'CLUSTER', 'NODES')).find((node) => node.myself);
-    const meet = (servers: readonly ValkeyServer[]) => stage.activities.meetValkeyNodes({ access, servers });
-    const assign = (server: ValkeyServer, ...ranges: (readonly [number, number])[]) =>
-      stage.activities.assignValkeySlots({ access, server, ranges });
-    const attach = (server: ValkeyServer, masterId: string) =>
-      stage.activities.attachValkeyReplica({ access, server, masterId });
-    const untilSaid = async (server: ValkeyServer, words: string): Promise<void> => {
-      while (!(await stage.command(server, 'CLUSTER', 'INFO')).includes(words))
-        await new Promise((resolve) => setTimeout(resolve, 20));
-    };
+    const { self, meet, assign, attach, untilSaid } = actsOn(() => ({ stage, access }));
 
     test('is attached to nobody else, and keeps its data', async () => {
       const [master, replica, other] = await stage.start(3);

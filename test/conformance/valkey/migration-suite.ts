@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseClusterNodes } from '../../../activities/valkey/cluster-nodes.ts';
 import type { ValkeyAccess, ValkeyServer } from '../../../activities/valkey/contract.ts';
 import type { SlotRange } from '../../../workflows/valkey-cluster/domain/observation.ts';
+import { actsOn } from './acts.ts';
 import type { ServerOptions, ValkeyStage } from './stage.ts';
 
 const PASSWORD = 'correct-horse';
@@ -25,13 +26,7 @@ export function migrationSuite(open: () => Promise<ValkeyStage>, hasJobs: boolea
     });
     afterEach(() => stage.close());
 
-    const nodes = async (server: ValkeyServer) =>
-      parseClusterNodes(await stage.command(server, 'CLUSTER', 'NODES'));
-    const self = async (server: ValkeyServer) => {
-      const found = (await nodes(server)).find((node) => node.myself);
-      if (found === undefined) throw new Error(`${server.pod} does not know itself`);
-      return found;
-    };
+    const { nodes, self, meet, assign } = actsOn(() => ({ stage, access }));
     const migrate = (
       trio: Trio,
       ranges: readonly SlotRange[],
@@ -53,8 +48,8 @@ export function migrationSuite(open: () => Promise<ValkeyStage>, hasJobs: boolea
       const [first, second, third] = servers;
       if (first === undefined || second === undefined || third === undefined)
         throw new Error('three started');
-      const { nodeIds } = await stage.activities.meetValkeyNodes({ access, servers });
-      await stage.activities.assignValkeySlots({ access, server: first, ranges: [[0, 16_383]] });
+      const { nodeIds } = await meet(servers);
+      await assign(first, [0, 16_383]);
       await stage.activities.awaitValkeyHealth({ access, servers, masters: 1, replicasPerMaster: 0 });
       const id = (server: ValkeyServer): string => nodeIds[server.pod] ?? '';
       return { servers: [first, second, third], ids: [id(first), id(second), id(third)] };
@@ -250,6 +245,8 @@ export function migrationSuite(open: () => Promise<ValkeyStage>, hasJobs: boolea
     });
     afterEach(() => stage.close());
 
+    const { meet, assign, attach } = actsOn(() => ({ stage, access }));
+
     /** A master with all slots, one that only votes would not count, and a replica of the first. */
     async function shard(): Promise<{
       master: ValkeyServer;
@@ -260,19 +257,13 @@ export function migrationSuite(open: () => Promise<ValkeyStage>, hasJobs: boolea
       const [master, heir, second, third] = servers;
       if (master === undefined || heir === undefined || second === undefined || third === undefined)
         throw new Error('four were started');
-      const { nodeIds } = await stage.activities.meetValkeyNodes({ access, servers });
-      const assign = (server: ValkeyServer, range: SlotRange) =>
-        stage.activities.assignValkeySlots({ access, server, ranges: [range] });
+      const { nodeIds } = await meet(servers);
       await assign(master, [0, 5_000]);
       await assign(second, [5_001, 10_000]);
       await assign(third, [10_001, 16_383]);
       const servingAlone = { access, servers, masters: 3, replicasPerMaster: 0 };
       await stage.activities.awaitValkeyHealth(servingAlone);
-      await stage.activities.attachValkeyReplica({
-        access,
-        server: heir,
-        masterId: nodeIds[master.pod] ?? '',
-      });
+      await attach(heir, nodeIds[master.pod] ?? '');
       await agree(servers);
       return { master, heir, servers };
     }

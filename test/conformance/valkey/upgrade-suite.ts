@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseInfo } from '../../../activities/valkey/info.ts';
 import type { ValkeyAccess, ValkeyServer } from '../../../activities/valkey/contract.ts';
 import { runAttempt } from '../attempt.ts';
+import { actsOn } from './acts.ts';
 import type { ValkeyStage } from './stage.ts';
 
 /** What an upgrade asks of the servers beside what every change does. */
@@ -11,16 +12,16 @@ export function upgradeSuite(open: () => Promise<ValkeyStage>): void {
     let access: ValkeyAccess;
     let master: ValkeyServer;
     let replica: ValkeyServer;
+    const { meet, assign, attach } = actsOn(() => ({ stage, access }));
     beforeEach(async () => {
       stage = await open();
       access = stage.access();
       const [first, second] = await stage.start(2);
       if (first === undefined || second === undefined) throw new Error('two were started');
       [master, replica] = [first, second];
-      const { nodeIds } = await stage.activities.meetValkeyNodes({ access, servers: [master, replica] });
-      await stage.activities.assignValkeySlots({ access, server: master, ranges: [[0, 16_383]] });
-      const masterId = nodeIds[master.pod] ?? '';
-      await stage.activities.attachValkeyReplica({ access, server: replica, masterId });
+      const { nodeIds } = await meet([master, replica]);
+      await assign(master, [0, 16_383]);
+      await attach(replica, nodeIds[master.pod] ?? '');
     });
     afterEach(() => stage.close());
 
@@ -34,13 +35,9 @@ export function upgradeSuite(open: () => Promise<ValkeyStage>): void {
       const attempt = runAttempt(() =>
         stage.activities.awaitValkeyStability({ access, servers: [master], stableSeconds: 600 }),
       );
-      const said = async (words: string): Promise<void> => {
-        while (!attempt.said.some((one) => one.includes(words)))
-          await new Promise((resolve) => setTimeout(resolve, 20));
-      };
-      await said('of 600 s');
+      await attempt.hear('of 600 s');
       await stage.kill(replica);
-      await said('a member seems to fail');
+      await attempt.hear('a member seems to fail');
       attempt.cancel();
       await expect(attempt.result).rejects.toThrow('CANCELLED');
     });

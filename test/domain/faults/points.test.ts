@@ -53,6 +53,18 @@ describe('the points of an operation', () => {
     expect(selectPoints([first, second])).toEqual([point('a', 1), point('b'), point('a', 2)]);
     expect(unsteadyClasses([first, second])).toEqual(['c']);
   });
+
+  it('leave out how often a request was refused before it was taken', () => {
+    const [before, after] = ['move: before request slots', 'move: after request slots'];
+    const tries = ['1', '2', '3', '4'].map((key) => hit(before, key));
+    expect(selectPoints([[...tries, hit(after, '3'), hit(after, '4')]])).toEqual([
+      point(before, 1),
+      point(before, 2),
+      point(after, 1),
+      point(after, 2),
+    ]);
+    expect(selectPoints([tries])).toEqual([point(before, 1), point(before, 4)]);
+  });
 });
 
 describe('runs', () => {
