@@ -1,15 +1,15 @@
 import { attemptSignal, reportProgress, rest } from '../attempt.ts';
 import type { KubernetesClient, Selection } from './client.ts';
-import type { PodSeen } from './contract.ts';
+import type { KubernetesActivities, PodSeen } from './contract.ts';
 import type { Pod } from './objects.ts';
-import { podSeen } from './pod-state.ts';
+import { isRunning, podSeen } from './pod-state.ts';
 
 const RELIST_AFTER_MS = 200;
 
 /** Lists, then watches, so that the last pod's Ready is noticed at once; lists again whenever the watch ends. */
 export async function awaitPods(
   client: KubernetesClient,
-  input: { readonly namespace: string; readonly selector: string; readonly count: number },
+  input: Parameters<KubernetesActivities['awaitKubernetesPods']>[0],
 ): Promise<readonly PodSeen[]> {
   const signal = attemptSignal();
   const selection = {
@@ -19,7 +19,7 @@ export async function awaitPods(
     labelSelector: input.selector,
   };
   for (;;) {
-    const seen = await watchPods(client, selection, input.count, signal);
+    const seen = await watchPods(client, selection, input, signal);
     if (seen !== null) return seen;
     await rest(RELIST_AFTER_MS);
   }
@@ -29,14 +29,15 @@ export async function awaitPods(
 async function watchPods(
   client: KubernetesClient,
   selection: Selection,
-  count: number,
+  { count, until }: { readonly count: number; readonly until?: 'Running' },
   signal: AbortSignal,
 ): Promise<readonly PodSeen[] | null> {
   const list = await client.list<Pod>(selection);
   const pods = new Map(list.items.map((pod) => [pod.metadata.name, pod]));
   const judge = (): readonly PodSeen[] | null => {
     const seen = [...pods.values()].map(podSeen).sort((a, b) => (a.name < b.name ? -1 : 1));
-    if (seen.length === count && seen.every((pod) => pod.ready)) return seen;
+    const far = until === 'Running' ? [...pods.values()].every(isRunning) : seen.every((pod) => pod.ready);
+    if (seen.length === count && far) return seen;
     reportProgress(describePods(seen, count));
     return null;
   };

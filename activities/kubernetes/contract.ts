@@ -58,11 +58,15 @@ export interface KubernetesActivities {
     readonly gracePeriodSeconds?: number;
   }): Promise<{ readonly deleted: number }>;
 
-  /** Waits until the pods that the selector finds are `count` and all Ready; heartbeats `4 of 6 pods are Ready` with what holds the others. */
+  /**
+   * Waits until the pods that the selector finds are `count` and all Ready, or at least `Running` with an address;
+   * heartbeats `4 of 6 pods are Ready` with what holds the others.
+   */
   awaitKubernetesPods(input: {
     readonly namespace: string;
     readonly selector: string;
     readonly count: number;
+    readonly until?: 'Running';
   }): Promise<readonly PodSeen[]>;
 
   /** Writes the whole status of one resource; the times of unchanged conditions are kept. Refuses (`stale`) another uid. */

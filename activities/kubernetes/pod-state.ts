@@ -6,6 +6,12 @@ export const isReady = (pod: Pod): boolean =>
   pod.status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ??
   false;
 
+/** Whether the pod's containers run and have an address; what they serve may still load. */
+export const isRunning = (pod: Pod): boolean =>
+  pod.status?.phase === 'Running' &&
+  pod.status.podIP !== undefined &&
+  pod.metadata.deletionTimestamp === undefined;
+
 /** Why the pod is not ready, in the words of the scheduler or the kubelet; null when it is or nobody has said. */
 export function waitingWords(pod: Pod): string | null {
   if (pod.metadata.deletionTimestamp !== undefined) return 'is being deleted';

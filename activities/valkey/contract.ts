@@ -31,10 +31,14 @@ export interface ValkeyActivities {
   /** Reads the resource, its objects, its pods and what every Valkey says, at once; null when the resource is gone. */
   observeValkeyCluster(ref: ResourceRef): Promise<ValkeyObservation | null>;
 
-  /** Gives fresh masters distinct config epochs and makes all servers know each other, both ways, until each sees each. */
+  /**
+   * Gives fresh masters distinct config epochs and makes all servers know each other, both ways, until each sees each.
+   * Servers that are `starting` are waited for until they answer.
+   */
   meetValkeyNodes(input: {
     readonly access: ValkeyAccess;
     readonly servers: readonly ValkeyServer[];
+    readonly starting?: true;
   }): Promise<{ readonly nodeIds: Readonly<Record<string, string>> }>;
 
   /** Assigns slots to a master that owns none of them yet; a slot that another node serves is refused. */

@@ -1,7 +1,9 @@
+import { FAILURES } from '../../workflows/shared/failure-codes.ts';
 import { failure } from '../../workflows/shared/failures.ts';
 import { pollUntil } from '../polling.ts';
-import { withMembers, type Member, type ValkeyClients } from './access.ts';
+import { withMember, withMembers, type Member, type ValkeyClients } from './access.ts';
 import type { ValkeyActivities } from './contract.ts';
+import { classify, ValkeyError } from './errors.ts';
 import { planEpochs, planMeetings, strangersOf } from './meeting.ts';
 import { SLOTS } from './slots.ts';
 import { readView, type View } from './view.ts';
@@ -15,10 +17,11 @@ const MEET_AGAIN_MS = 1_500;
 const WRITABLE_WITHIN_MS = 10_000;
 
 /** Makes all servers know each other; who does already is not disturbed. */
-export function meetNodes(
+export async function meetNodes(
   clients: ValkeyClients,
-  { access, servers }: Input,
+  { access, servers, starting }: Input,
 ): Promise<{ readonly nodeIds: Record<string, string> }> {
+  if (starting === true) await awaitAnswers(clients, access, servers);
   return withMembers(clients, access, servers, async (members) => {
     const before = await Promise.all(members.map(readView));
     refuseStrangers(before);
@@ -44,6 +47,31 @@ export function meetNodes(
       const first = among === 'voters' ? '; masters first, until none is called failed' : '';
       return { waiting: `${pairs - meetings.missing} of ${pairs} acquaintances are made${first}` };
     });
+  });
+}
+
+/** Waits until every server answers; a refusal that does not pass by itself ends the wait. */
+function awaitAnswers(
+  clients: ValkeyClients,
+  access: Input['access'],
+  servers: Input['servers'],
+): Promise<null> {
+  const answered = new Set<string>();
+  return pollUntil(LOOK_EVERY_MS, async () => {
+    const silent = servers.filter(({ pod }) => !answered.has(pod));
+    await Promise.all(
+      silent.map(async (server) => {
+        try {
+          await withMember(clients, access, server, readView);
+        } catch (error) {
+          if (!(error instanceof ValkeyError) || FAILURES[classify(error)].class !== 'transient') throw error;
+          return;
+        }
+        answered.add(server.pod);
+      }),
+    );
+    if (answered.size === servers.length) return { done: null };
+    return { waiting: `${answered.size} of ${servers.length} servers answer` };
   });
 }
 

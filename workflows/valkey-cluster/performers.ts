@@ -9,7 +9,7 @@ import type { ValkeyPlan } from './domain/commands.ts';
 import { waitingPod } from './domain/conditions.ts';
 import { buildShardSet, buildSharedObjects, hashesOf, type ValkeyManifest } from './domain/manifests.ts';
 import { API_VERSION, CLUSTER_LABEL, KIND, SHARD_LABEL } from './domain/names.ts';
-import type { ValkeyNode, ValkeyObservation, ValkeyPod } from './domain/observation.ts';
+import type { ValkeyNode, ValkeyObservation, ValkeyPod, ValkeyShardSet } from './domain/observation.ts';
 import { refusePhaseEvent, phaseFacts } from './domain/phase-guards.ts';
 import type { Event } from './domain/phases.ts';
 import { describeHelp, heirOf, stuckPods } from './domain/rescue.ts';
@@ -42,13 +42,7 @@ export const performersOf = (
     await applyObjects(run, [{ ...set, spec: { ...Object(set['spec']), replicas: pods } }], summary);
   },
 
-  async AwaitPods({ shards, pods }, summary) {
-    const { namespace, name } = run.observed.cluster;
-    const selector = podsOfShards(name, shards);
-    const wait = (): Promise<unknown> =>
-      run.port.wait(summary).awaitKubernetesPods({ namespace, selector, count: pods });
-    await telling(run, wait);
-  },
+  AwaitPods: (step, summary) => awaitReady(run, selectAwaited(run.observed, plan, step), summary),
 
   async MeetNode(_, summary) {
     const { cluster, pods } = run.observed;
@@ -134,6 +128,41 @@ async function configureShard(run: ValkeyRun, shard: number, summary: string): P
   if (!run.port.knows(SETS_SETTINGS)) return;
   const settings = liveSettings(cluster.spec);
   await run.port.act(summary).configureValkeyServers({ access: buildAccess(cluster), servers, settings });
+}
+
+type Awaited = Parameters<ValkeyTypes['activities']['awaitKubernetesPods']>[0];
+
+/**
+ * The pods that a step waits for. Pods go one by one, and the plan may have seen the first of them only: whoever misses
+ * the introduction stays apart, so all that are to stay are waited for.
+ */
+export function selectAwaited(
+  observed: ValkeyObservation,
+  plan: ValkeyPlan,
+  { shards, pods }: { readonly shards: readonly number[]; readonly pods: number },
+): Awaited {
+  const { namespace, name } = observed.cluster;
+  const beside = setsBeside(observed, plan, shards);
+  const selector = podsOfShards(name, [...shards, ...beside.map((set) => set.shard)]);
+  return { namespace, selector, count: beside.reduce((sum, set) => sum + set.replicas, pods) };
+}
+
+/** Waits until pods are Ready, and says on the resource what holds them up. */
+export const awaitReady = (run: ValkeyRun, pods: Awaited, summary: string): Promise<void> =>
+  telling(run, () => run.port.wait(summary).awaitKubernetesPods(pods));
+
+/** StatefulSets beside those of some shards that are to stay as they are, with no pod too many. */
+function setsBeside(
+  { cluster, shards: sets }: ValkeyObservation,
+  { steps }: ValkeyPlan,
+  shards: readonly number[],
+): readonly ValkeyShardSet[] {
+  const leaves = (shard: number): boolean =>
+    steps.some((step) => step.kind === 'RemoveShard' && step.shard === shard);
+  return sets.filter(
+    ({ shard, replicas }) =>
+      !shards.includes(shard) && !leaves(shard) && replicas === 1 + cluster.spec.replicasPerMaster,
+  );
 }
 
 /** Selects the pods of some shards of a cluster. */

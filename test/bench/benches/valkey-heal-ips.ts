@@ -1,4 +1,5 @@
 import type { StackHandle } from '../../../deploy/local/testing.ts';
+import type { EntityStatus } from '../../../workflows/shared/messages.ts';
 import { DEFAULT_SPEC } from '../../../workflows/valkey-cluster/domain/spec-defaults.ts';
 import { startStackFor, type Afterwards } from '../../clean-end.ts';
 import { ClusterWorld } from '../../valkey/cluster-world.ts';
@@ -34,7 +35,10 @@ export const valkeyHealIps: Bench = {
     await ours.awaitPhase('Running');
     await awaitWhole(floor, MASTERS, REPLICAS);
     return {
-      ours: () => measure(ours, async () => {}),
+      async ours() {
+        await awaitRest(ours);
+        return measure(ours, async () => {});
+      },
       floor: () => measure(floor, meetByHand),
     };
   },
@@ -45,6 +49,17 @@ async function openWorld(stack: StackHandle, afterwards: Afterwards): Promise<Cl
   afterwards.defer(() => world.remove());
   await world.createSecret();
   return world;
+}
+
+/** Waits until the entity has told of the last round's repair: a loss in the middle of that is another matter. */
+async function awaitRest(world: ClusterWorld): Promise<void> {
+  const { workflow } = await world.temporal();
+  await world.until(async () => {
+    const { waiting } = await workflow.getHandle(world.entityId).query<EntityStatus>('status');
+    return waiting?.on === 'drift'
+      ? { found: true }
+      : { missing: `the entity to rest, not ${JSON.stringify(waiting)}` };
+  });
 }
 
 async function measure(world: ClusterWorld, help: (world: ClusterWorld) => Promise<void>): Promise<number> {

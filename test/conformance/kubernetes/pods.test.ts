@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKubernetesActivities } from '../../../activities/kubernetes/activities.ts';
 import { createKubernetesClient } from '../../../activities/kubernetes/client.ts';
 import type { KubernetesActivities } from '../../../activities/kubernetes/contract.ts';
-import { runAttempt, type Attempt } from '../attempt.ts';
+import { runAttempt } from '../attempt.ts';
 import { TcpProxy } from '../starter/tcp-proxy.ts';
-import { openStage, readKubeConfig, until, type KubernetesStage } from './stage.ts';
+import { openStage, readKubeConfig, type KubernetesStage } from './stage.ts';
 
 /** No kubelet has this node, so that the test alone says what becomes of its pods. */
 const NODE = 'conformance-nowhere';
@@ -37,17 +37,15 @@ const setReady = (name: string) =>
   setStatus(name, { phase: 'Running', podIP: '10.1.2.3', conditions: [{ type: 'Ready', status: 'True' }] });
 const awaitPods = (group: string, count: number, by: KubernetesActivities = activities) =>
   runAttempt(() => by.awaitKubernetesPods({ namespace: stage.namespace, selector: `group=${group}`, count }));
-const said = (attempt: Attempt<unknown>, words: string) =>
-  until(async () => (attempt.said.some((one) => one.includes(words)) ? true : null));
 
 describe('waiting for pods', () => {
   test('ends with the last of them, and tells on the way how many are ready', async () => {
     const waiting = awaitPods('two', 2);
-    await said(waiting, '0 of 2 pods are Ready');
+    await waiting.hear('0 of 2 pods are Ready');
     await createPod('two', 'two-0');
     await createPod('two', 'two-1');
     await setReady('two-0');
-    await said(waiting, '1 of 2 pods are Ready');
+    await waiting.hear('1 of 2 pods are Ready');
     await setReady('two-1');
     expect(await waiting.result).toMatchObject([
       { name: 'two-0', ip: '10.1.2.3', node: NODE, ready: true, waiting: null },
@@ -61,6 +59,21 @@ describe('waiting for pods', () => {
     const waiting = awaitPods('one', 1);
     expect(await waiting.result).toHaveLength(1);
     expect(waiting.said).toEqual([]);
+  });
+
+  test('ends earlier where pods that run are enough', async () => {
+    await createPod('run', 'run-0');
+    const running = runAttempt(() =>
+      activities.awaitKubernetesPods({
+        namespace: stage.namespace,
+        selector: 'group=run',
+        count: 1,
+        until: 'Running',
+      }),
+    );
+    await running.hear('0 of 1 pods are Ready');
+    await setStatus('run-0', { phase: 'Running', podIP: '10.1.2.3' });
+    expect(await running.result).toMatchObject([{ name: 'run-0', ip: '10.1.2.3', ready: false }]);
   });
 
   test('says in the words of the kubelet what holds a pod', async () => {
@@ -78,7 +91,7 @@ describe('waiting for pods', () => {
         },
       ],
     });
-    await said(waiting, '0 of 1 pods are Ready; held-0: ErrImagePull: no such image');
+    await waiting.hear('0 of 1 pods are Ready; held-0: ErrImagePull: no such image');
     waiting.cancel();
     await expect(waiting.result).rejects.toMatchObject({ name: 'CancelledFailure' });
   });
@@ -89,7 +102,7 @@ describe('waiting for pods', () => {
     await setReady('many-0');
     await setReady('many-1');
     const waiting = awaitPods('many', 1);
-    await said(waiting, '1 more than wanted are still there');
+    await waiting.hear('1 more than wanted are still there');
     await stage.client.delete(podName('many-1'), {
       uid: surplus.metadata.uid,
       foreground: false,
@@ -109,7 +122,7 @@ describe('waiting for pods', () => {
     );
     const client = createKubernetesClient(wired, { requestTimeoutMs: 1_000, watchSeconds: 1 });
     const waiting = awaitPods('silent', 1, createKubernetesActivities(client));
-    await said(waiting, '0 of 1 pods are Ready');
+    await waiting.hear('0 of 1 pods are Ready');
     wire.freeze();
     await createPod('silent', 'silent-0');
     await setReady('silent-0');

@@ -8,6 +8,7 @@ import type { Event } from '../domain/phases.ts';
 import { closeSlots } from '../flows.ts';
 import { valkeyLifecycle } from '../lifecycle.ts';
 import { applySharedObjects, performersOf, verifyHealth, type ValkeyRun } from '../performers.ts';
+import { returningPerformersOf } from '../returning-pods.ts';
 
 /** The change with which a repair is told of although the phase stays. */
 const TELLS_AT_ONCE = 'valkey-tells-of-repair';
@@ -18,8 +19,8 @@ export const heal: Operation<ValkeyTypes> = {
   interruptible: ['AwaitPods', 'AttachReplica', 'VerifyHealth'],
 
   async run(run) {
-    const { CreateShard, RestartPod, AwaitPods } = performersOf(run);
-    const { MeetNode, AttachReplica, ForgetNode } = performersOf(run);
+    const { CreateShard, RestartPod, MeetNode, AttachReplica, ForgetNode } = performersOf(run);
+    const { AwaitPods } = returningPerformersOf(run);
     const { HandOver, MigrateSlots } = changePerformersOf(run);
     // Degraded is for a cluster of which some nodes serve; with none, the phase stays and Available is False.
     if (!say(run, 'ReplicasDegraded') && run.port.knows(TELLS_AT_ONCE)) run.tell('heal is under way');
