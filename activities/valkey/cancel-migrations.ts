@@ -2,9 +2,8 @@ import { pollUntil } from '../polling.ts';
 import { withMembers, type Member, type ValkeyClients } from './access.ts';
 import type { ValkeyActivities } from './contract.ts';
 import { ValkeyError } from './errors.ts';
-import { closeOpenSlots } from './open-slots.ts';
+import { closeOpenSlots, seeAll } from './open-slots.ts';
 import { isRunning, readSlotJobs } from './slot-jobs.ts';
-import { readView } from './view.ts';
 
 type Input = Parameters<ValkeyActivities['cancelValkeyMigrations']>[0];
 
@@ -20,9 +19,10 @@ export function cancelMigrations(
     const [from] = members;
     if (from === undefined) throw new Error('a move has a source');
     const cancelled = await cancelJobs(from);
-    const { self } = await readView(from);
+    const seen = await seeAll(members);
+    const sourceId = seen[0]?.view.self.id ?? '';
     const within = ranges === undefined ? {} : { within: ranges };
-    const closed = await closeOpenSlots({ members, sourceId: self.id, ...within });
+    const closed = await closeOpenSlots({ seen, sourceId, ...within });
     return { cancelled, closed };
   });
 }

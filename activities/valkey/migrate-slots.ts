@@ -6,7 +6,7 @@ import { withMembers, type Member, type ValkeyClients } from './access.ts';
 import type { ValkeyActivities } from './contract.ts';
 import { ValkeyError } from './errors.ts';
 import { moveKeys, slotsOf, type Parties } from './move-keys.ts';
-import { closeOpenSlots } from './open-slots.ts';
+import { closeOpenSlots, seeAll } from './open-slots.ts';
 import { isRunning, planNextMove, readSlotJobs, type SlotJob } from './slot-jobs.ts';
 import { countSlots, formatRanges, subtractRanges } from './slots.ts';
 import { readView } from './view.ts';
@@ -16,7 +16,7 @@ type Moved = Awaited<ReturnType<ValkeyActivities['migrateValkeySlots']>>;
 
 const LOOK_EVERY_MS = 50;
 /** A job is looked at the more often the younger it is: the looks add little to what is short, and are few for what is long. */
-const LOOK_AFTER = { shareOfTime: 1 / 16, leastMs: 10, mostMs: 250 } as const;
+const LOOK_AFTER = { shareOfTime: 1 / 32, leastMs: 10, mostMs: 250 } as const;
 const AGREED_EVERY_MS = 10;
 const WRITABLE_WITHIN_MS = 30_000;
 /** A slot is nobody's, as two servers see it, for a moment only. */
@@ -35,9 +35,12 @@ export function migrateSlots(clients: ValkeyClients, input: Input): Promise<Move
     [source, target, ...rest],
     async (members) => {
       const [from, to, ...others] = members;
-      if (from === undefined || to === undefined) throw new Error('a move has two ends');
-      const [sourceId, targetId] = await Promise.all([idOf(from), idOf(to)]);
-      await Promise.all([closeOpenSlots({ members, sourceId, without: beside }), awaitWritable(to)]);
+      const seen = await seeAll(members);
+      const [sourceId, targetId] = seen.map(({ view }) => view.self.id);
+      if (from === undefined || to === undefined || sourceId === undefined || targetId === undefined)
+        throw new Error('a move has two ends');
+      await closeOpenSlots({ seen, sourceId, without: beside });
+      if (seen[1]?.view.state.ok !== true) await awaitWritable(to);
       const parties = { source: from, target: to, sourceId, targetId, others };
       const moved = await new Migration(parties, ranges).run();
       await pollUntil(AGREED_EVERY_MS, () => lookForAgreement(members, targetId, ranges));
@@ -79,8 +82,9 @@ class Migration {
 
   async run(): Promise<Moved> {
     const { source, targetId } = this.#parties;
-    for (let left = await this.#left(); left.length > 0; left = await this.#left()) {
-      const jobs = await readSlotJobs(source);
+    for (;;) {
+      const [left, jobs] = await Promise.all([this.#left(), readSlotJobs(source)]);
+      if (left.length === 0) break;
       const to = { target: targetId, nowSeconds: Date.now() / 1_000, refusals: this.#refusals };
       const next = planNextMove(left, jobs, to);
       if (next.how === 'adopt') await this.#follow(next.job, left);
@@ -190,8 +194,6 @@ async function lookForAgreement(
   if (behind.length === 0) return { done: null };
   return { waiting: `all slots have moved; not heard of it yet: ${behind.map(({ pod }) => pod).join(', ')}` };
 }
-
-const idOf = async (member: Member): Promise<string> => (await readView(member)).self.id;
 
 async function countKeys(source: Member, ranges: readonly SlotRange[]): Promise<number> {
   const counts = await Promise.all(

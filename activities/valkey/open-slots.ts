@@ -5,19 +5,24 @@ import { moveSlotKeys, returnSlotKeys } from './move-keys.ts';
 import { contains } from './slots.ts';
 import { readView, type View } from './view.ts';
 
-interface Seen {
+/** A server, and what it said when it was looked at. */
+export interface Seen {
   readonly member: Member;
   readonly view: View;
 }
 
 /** Whose open slots are to be closed. */
 interface Closing {
-  readonly members: readonly Member[];
+  readonly seen: readonly Seen[];
   readonly sourceId: string;
   /** Of all slots that leave the source, only these; or all but these. */
   readonly within?: readonly SlotRange[];
   readonly without?: readonly SlotRange[];
 }
+
+/** Looks at all servers at once. */
+export const seeAll = (members: readonly Member[]): Promise<readonly Seen[]> =>
+  Promise.all(members.map(async (member) => ({ member, view: await readView(member) })));
 
 /**
  * Closes slots that somebody left half moved. One that is open on both sides is moved to its end; one that only the
@@ -25,10 +30,7 @@ interface Closing {
  * Only slots that leave this source: another one may be in the middle of a move of its own.
  */
 export async function closeOpenSlots(closing: Closing): Promise<number> {
-  const { members, sourceId, within, without = [] } = closing;
-  const seen = await Promise.all(
-    members.map(async (member): Promise<Seen> => ({ member, view: await readView(member) })),
-  );
+  const { seen, sourceId, within, without = [] } = closing;
   const open = new Set(
     seen.flatMap(({ view: { self } }) =>
       self.openSlots
