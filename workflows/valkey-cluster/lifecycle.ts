@@ -15,11 +15,12 @@ import { MOVES_TOGETHER } from './domain/plan-slots.ts';
 import { describeHelp, ELECTS_HEIRS } from './domain/rescue.ts';
 import { countSlots, missingRanges, SLOT_COUNT } from './domain/slots.ts';
 import { buildStatus } from './domain/status.ts';
+import { count } from './domain/topology.ts';
 import { identityOf } from './performers.ts';
 import { holdVersion, versionsDiffer } from '../valkey-upgrade/domain/judgement.ts';
 import { PRE_CHECKS } from '../valkey-upgrade/domain/pre-checks.ts';
 import { recordWaiting, servedUpgrade, upgradeConditions } from '../valkey-upgrade/domain/waiting.ts';
-import { planWithUpgrades } from '../valkey-upgrade/domain/wish.ts';
+import { planWithUpgrades, wishOf } from '../valkey-upgrade/domain/wish.ts';
 import { writeUpgrade } from '../valkey-upgrade/upgrade-log.ts';
 
 /** The operations that there are workflows for, by the name that plans give them. */
@@ -155,12 +156,16 @@ function settlePhase(
   return event === undefined ? [] : [event];
 }
 
-/** `create: 3 masters with 1 replica each on valkey/valkey:9.1.2`. */
-function summarise({ cluster }: ValkeyObservation, plan: ValkeyPlan): string {
+/** `create: 3 masters with 1 replica each on valkey/valkey:9.1.2`, `upgrade: 3 masters with 1 replica each from 9.0.0 to 9.1.2`. */
+function summarise(observed: ValkeyObservation, { operation }: ValkeyPlan): string {
+  const { cluster } = observed;
   const { masters, replicasPerMaster, image } = cluster.spec;
-  const replicas = `${replicasPerMaster} replica${replicasPerMaster === 1 ? '' : 's'} each`;
-  const goal = `${masters} masters with ${replicas} on ${image.repository}:${image.tag}`;
-  return plan.operation === 'delete'
-    ? `delete: ${cluster.namespace}/${cluster.name}`
-    : `${plan.operation}: ${goal}`;
+  if (operation === 'delete') return `delete: ${cluster.namespace}/${cluster.name}`;
+  const shape = `${masters} masters with ${count(replicasPerMaster, 'replica')} each`;
+  const wish = operation === 'upgrade' || operation === 'rollback' ? wishOf(observed) : null;
+  if (wish === null) return `${operation}: ${shape} on ${image.repository}:${image.tag}`;
+  const { from, to } = wish;
+  return operation === 'upgrade'
+    ? `upgrade: ${shape} from ${from} to ${to}`
+    : `rollback: ${shape} from ${to} back to ${from}`;
 }

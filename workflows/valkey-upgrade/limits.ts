@@ -27,6 +27,7 @@ export async function within<R>(
   void settled.then(() => (ended = true));
   const stopping = (): boolean => run.progress.stopping !== null;
   const endMs = run.port.nowMs() + limitSeconds * 1000;
+  const summary = `at most ${limitSeconds} s for ${what}`;
   let gone: Error | null = null;
   let held = '';
   for (
@@ -40,7 +41,7 @@ export async function within<R>(
       break;
     }
     const timeoutMs = Math.max(1, Math.min(lookMs, leftMs));
-    if (await run.port.until(() => ended || stopping(), { summary: what, timeoutMs })) break;
+    if (await run.port.until(() => ended || stopping(), { summary, timeoutMs })) break;
     const observed = await run.observe();
     if (observed.cluster.deleting) {
       gone = new Stopped({ why: 'superseded', reason: 'the cluster is being deleted' });

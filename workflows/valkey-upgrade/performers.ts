@@ -255,7 +255,7 @@ async function awaitPods(
   await within(
     run,
     order.limits.podReadyTimeoutSeconds,
-    `that ${count - broken.length} pods of shard ${order.shard} are Ready`,
+    `${count - broken.length} Ready pods of shard ${order.shard}`,
     () => run.port.wait(summary).awaitKubernetesPods({ namespace, selector, count: count - broken.length }),
   );
   scribe.awaitsPods(sinceMs, run.port.nowMs() - sinceMs);

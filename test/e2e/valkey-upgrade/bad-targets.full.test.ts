@@ -11,7 +11,7 @@ describe('a target whose server crashes on its start', () => {
     const more = { strategy: 'InPlace', podReadyTimeoutSeconds: 8 };
     const { report, seen } = await upgradeUnderLoad(world, 'crashing', '8.1.8', 'RolledBack', more);
     expect(report).toMatchObject({ lost: [], wentBack: [] });
-    expect(seen.status?.errorMessage).toMatch(/2 pods of shard 0 are Ready did not come about within 8 s/);
+    expect(seen.status?.errorMessage).toMatch(/2 Ready pods of shard 0 did not come about within 8 s/);
     expect(seen.status?.shardStatuses?.map(({ status }) => status)).toEqual([
       'Pending',
       'Pending',
