@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ValkeyAccess, ValkeyServer } from '../../../activities/valkey/contract.ts';
-import { parseClusterNodes } from '../../../activities/valkey/cluster-nodes.ts';
-import { runAttempt, type Attempt } from '../attempt.ts';
+import { runAttempt } from '../attempt.ts';
+import { actsOn } from './acts.ts';
 import type { ValkeyStage } from './stage.ts';
 
 /** Its slot is 16,383. */
@@ -18,26 +18,7 @@ export function valkeySuite(open: () => Promise<ValkeyStage>): void {
     });
     afterEach(() => stage.close());
 
-    const nodes = async (server: ValkeyServer) =>
-      parseClusterNodes(await stage.command(server, 'CLUSTER', 'NODES'));
-    const self = async (server: ValkeyServer) => {
-      const found = (await nodes(server)).find((node) => node.myself);
-      if (found === undefined) throw new Error(`${server.pod} does not know itself`);
-      return found;
-    };
-    const meet = (servers: readonly ValkeyServer[]) => stage.activities.meetValkeyNodes({ access, servers });
-    const assign = (server: ValkeyServer, ...ranges: (readonly [number, number])[]) =>
-      stage.activities.assignValkeySlots({ access, server, ranges });
-    const attach = (server: ValkeyServer, masterId: string) =>
-      stage.activities.attachValkeyReplica({ access, server, masterId });
-    const said = async (attempt: Attempt<unknown>, words: string): Promise<void> => {
-      while (!attempt.said.some((one) => one.includes(words)))
-        await new Promise((resolve) => setTimeout(resolve, 20));
-    };
-    const untilSaid = async (server: ValkeyServer, words: string): Promise<void> => {
-      while (!(await stage.command(server, 'CLUSTER', 'INFO')).includes(words))
-        await new Promise((resolve) => setTimeout(resolve, 20));
-    };
+    const { nodes, self, meet, assign, attach, untilSaid } = actsOn(() => ({ stage, access }));
     /** Two servers by name, because most stories need no more. */
     async function two(): Promise<readonly [ValkeyServer, ValkeyServer]> {
       const [first, second] = await stage.start(2);
@@ -103,6 +84,21 @@ export function valkeySuite(open: () => Promise<ValkeyStage>): void {
           expect(seen.map((node) => node.ip).toSorted()).toEqual(moved.map(({ ip }) => ip).toSorted());
           expect(seen.flatMap((node) => node.slots)).toEqual([[0, 16_383]]);
         }
+      });
+
+      test('waits for servers that are starting until each answers', async () => {
+        const [first, second] = await two();
+        await stage.kill(second);
+        const servers = [first, second];
+        const attempt = runAttempt(() =>
+          stage.activities.meetValkeyNodes({ access, servers, starting: true }),
+        );
+        await attempt.hear('1 of 2 servers answer');
+        attempt.cancel();
+        await expect(attempt.result).rejects.toMatchObject({ name: 'CancelledFailure' });
+        const both = await two();
+        const met = await stage.activities.meetValkeyNodes({ access, servers: both, starting: true });
+        expect(Object.keys(met.nodeIds)).toEqual(both.map(({ pod }) => pod));
       });
 
       test('never merges two clusters that both serve slots', async () => {
@@ -183,7 +179,7 @@ export function valkeySuite(open: () => Promise<ValkeyStage>): void {
         const [master, replica] = await two();
         const masterId = (await self(master)).id;
         const attempt = runAttempt(() => attach(replica, masterId));
-        await said(attempt, `has not heard of ${masterId}`);
+        await attempt.hear(`has not heard of ${masterId}`);
         await meet([master, replica]);
         await attempt.result;
         expect(await self(replica)).toMatchObject({ role: 'replica', masterId });
@@ -274,9 +270,9 @@ export function valkeySuite(open: () => Promise<ValkeyStage>): void {
         const [master, replica] = await two();
         const { nodeIds } = await meet([master, replica]);
         const attempt = health([master, replica], 1, 1);
-        await said(attempt, '0 of 1 masters serve slots; 0 of 16384 slots are known to all');
+        await attempt.hear('0 of 1 masters serve slots; 0 of 16384 slots are known to all');
         await assign(master, [0, 16_383]);
-        await said(attempt, 'without all replicas: ');
+        await attempt.hear('without all replicas: ');
         await attach(replica, nodeIds[master.pod] ?? '');
         expect(await attempt.result).toEqual({ slots: 16_384, nodes: 2, missing: null });
       });
@@ -284,7 +280,7 @@ export function valkeySuite(open: () => Promise<ValkeyStage>): void {
       test('is left at once when it is cancelled', async () => {
         const [first, second] = await two();
         const attempt = health([first, second], 2, 0);
-        await said(attempt, '0 of 2 masters serve slots');
+        await attempt.hear('0 of 2 masters serve slots');
         attempt.cancel();
         await expect(attempt.result).rejects.toMatchObject({ name: 'CancelledFailure' });
       });
