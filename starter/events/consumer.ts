@@ -108,4 +108,8 @@ async function giveBack({ queue, log }: Desk, message: QueueMessage): Promise<vo
   }
 }
 
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** What went wrong, and what was behind it: clients are not told that, and whoever reads the log is. */
+function wordsOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : `${error.message} (${wordsOf(error.cause)})`;
+}

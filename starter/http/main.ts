@@ -6,8 +6,10 @@ import { openDatabase } from '../database/connection.ts';
 import { startConsumer } from '../events/consumer.ts';
 import { openQueue } from '../events/queue.ts';
 import { openTemporal } from '../temporal-connection.ts';
+import { serveHealth } from './health.ts';
 import { createEntities } from './spot/entities.ts';
 import { scheduleFleetSweep } from './spot/fleet-sweep.ts';
+import { createSpotMetrics } from './spot/metrics.ts';
 import { createSpotServer } from './spot/server.ts';
 import { createStore } from './spot/store.ts';
 
@@ -16,6 +18,9 @@ const environment = z.object({
   KEELSON_MYSQL_URL: z.url({ protocol: /^mysql$/ }),
   KEELSON_SPOT_HOST: z.string().min(1).default('127.0.0.1'),
   KEELSON_SPOT_PORT: z.coerce.number().int().min(0).max(65_535).default(9_466),
+  /** Where the metrics of all clients are read: never where clients ask. */
+  KEELSON_SPOT_METRICS_HOST: z.string().min(1).default('127.0.0.1'),
+  KEELSON_SPOT_METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
   KEELSON_SPOT_REQUESTS_PER_SECOND: z.coerce.number().positive().default(100),
   KEELSON_SPOT_REQUESTS_AT_ONCE: z.coerce.number().int().min(1).default(200),
   /** The queue of EventBridge's events of EC2; without it, notices come from agents only. */
@@ -42,6 +47,15 @@ const server = createSpotServer({
 });
 const address = await server.listen({ host: settings.KEELSON_SPOT_HOST, port: settings.KEELSON_SPOT_PORT });
 log.info({ address, temporal: temporal.address }, 'the API of the spot agents is served');
+const metricsPort = settings.KEELSON_SPOT_METRICS_PORT;
+const health =
+  metricsPort === undefined
+    ? null
+    : await serveHealth(
+        { live: () => [], ready: () => [], registry: createSpotMetrics(store) },
+        { host: settings.KEELSON_SPOT_METRICS_HOST, port: metricsPort },
+      );
+if (health !== null) log.info({ port: health.port }, 'metrics are served');
 // Nobody waits for it: the API serves while Temporal cannot be reached, and refuses in words what needs it.
 void awaitSchedule();
 const queueUrl = settings.KEELSON_SPOT_QUEUE_URL;
@@ -52,6 +66,7 @@ for (const name of ['SIGINT', 'SIGTERM'] as const)
     void (async () => {
       await consumer?.stop();
       await server.close();
+      await health?.close();
       await pool.end();
       await temporal.close();
       log.info('stopped');

@@ -19,7 +19,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     body: schemas.registerBody,
     answer: schemas.registerAnswer,
     async handle({ store, entities, clientId, body }) {
-      const { agentId, judged } = await store.transaction((session) => register(session, clientId, body));
+      const { agentId, judged } = await register(store, clientId, body);
       if (judged.is === 'rejected') return { reason: judged.reason, config: { enabled: false } };
       const agent = await readAgent(store, clientId, agentId);
       await entities.hint(agent);

@@ -1,4 +1,4 @@
-import { WithStartWorkflowOperation, type Client } from '@temporalio/client';
+import { WithStartWorkflowOperation, WorkflowUpdateFailedError, type Client } from '@temporalio/client';
 import { TASK_QUEUE, type ResourceRef } from '../../../workflows/shared/messages.ts';
 import type { Tuning } from '../../../workflows/shared/operation.ts';
 import type { Command, PlanEnvelope } from '../../../workflows/shared/plan.ts';
@@ -36,7 +36,11 @@ export function createEntities(client: Client, deadlineMs: number, tuning?: Tuni
       return await client.connection.withDeadline(Date.now() + deadlineMs, work);
     } catch (error) {
       if (isWorkflowGone(error)) throw error;
-      throw new Refusal(503, 'UNAVAILABLE', 'Temporal does not answer: try again');
+      const words =
+        error instanceof WorkflowUpdateFailedError
+          ? 'the workflow of the agent could not take it: try again'
+          : 'Temporal does not answer: try again';
+      throw new Refusal(503, 'UNAVAILABLE', words, { cause: error });
     }
   };
   return {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Refusal } from './refusal.ts';
-import type { Store } from './store.ts';
+import { isDuplicate, type Store } from './store.ts';
 
 /** An answer as it was given, or is about to be. */
 export interface Answered {
@@ -8,11 +8,15 @@ export interface Answered {
   readonly body: object;
 }
 
-const DUPLICATE = 1062;
+/** Longer than any request is worked on: whoever began it is dead. */
+const ABANDONED_SECONDS = 120;
+/** How many keys that are older than a day are forgotten with each new one: twice as many as come. */
+const FORGOTTEN_EACH = 2;
 
 /**
  * Answers a request under its key once: a repetition is answered the same, another request under the same key is
- * refused. A request that failed for a reason of ours leaves its key free.
+ * refused. A request that failed for a reason of ours leaves its key free, and one whose server died is begun again. A
+ * key is remembered for a day.
  */
 export async function once(
   store: Store,
@@ -21,6 +25,9 @@ export async function once(
 ): Promise<Answered> {
   const hash = createHash('sha256').update(key.request).digest('hex');
   const where = 'WHERE client_id = ? AND idempotency_key = ?';
+  await store.write(
+    `DELETE FROM idempotency_keys WHERE created_at < NOW(3) - INTERVAL 1 DAY ORDER BY created_at LIMIT ${FORGOTTEN_EACH}`,
+  );
   try {
     await store.write(
       'INSERT INTO idempotency_keys (client_id, idempotency_key, request_hash) VALUES (?, ?, ?)',
@@ -29,8 +36,15 @@ export async function once(
       hash,
     );
   } catch (error) {
-    if (!(error instanceof Error && 'errno' in error && error.errno === DUPLICATE)) throw error;
-    return repeat(store, key, hash);
+    if (!isDuplicate(error)) throw error;
+    const taken = await store.write(
+      `UPDATE idempotency_keys SET created_at = NOW(3) ${where} AND request_hash = ? AND status IS NULL
+         AND created_at < NOW(3) - INTERVAL ${ABANDONED_SECONDS} SECOND`,
+      key.clientId,
+      key.value,
+      hash,
+    );
+    if (taken === 0) return repeat(store, key, hash);
   }
   const free = (): Promise<number> =>
     store.write(`DELETE FROM idempotency_keys ${where}`, key.clientId, key.value);

@@ -1,9 +1,13 @@
 import type { IncomingNotice, NoticeAnswer } from '../../../workflows/spot-agent/contract.ts';
 import { readAgent, type AgentRow } from './agents.ts';
 import type { Asked } from './endpoint.ts';
-import { noSuchAgent } from './refusal.ts';
+import { noSuchAgent, Refusal } from './refusal.ts';
 
 const NOTICE_MS = 120_000;
+/** AWS tells minutes ahead; whatever is a day away, no clock of an instance is that wrong. */
+const FURTHEST_MS = 86_400_000;
+/** Metadata tells of a recommendation as long as the instance runs. */
+const OLDEST_MS = 366 * 86_400_000;
 
 /** What a notice says, before it has an agent. */
 type Told = Pick<IncomingNotice, 'kind' | 'instanceId' | 'source'> & {
@@ -21,6 +25,8 @@ export async function tellNotice(asked: Asked<unknown, unknown>, told: Told) {
 export function noticeOf({ id }: AgentRow, { kind, instanceId, source, time }: Told): IncomingNotice {
   const nowMs = Date.now();
   const timeMs = time === undefined ? null : Date.parse(time);
+  if (timeMs !== null && (timeMs > nowMs + FURTHEST_MS || timeMs < nowMs - OLDEST_MS))
+    throw new Refusal(400, 'INVALID_REQUEST', `the body: ${time ?? ''} is not of these days`);
   return {
     agentId: id,
     kind,

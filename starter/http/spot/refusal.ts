@@ -3,8 +3,8 @@ export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
 
-  constructor(status: number, code: string, message: string) {
-    super(message);
+  constructor(status: number, code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
     this.name = 'Refusal';
     this.status = status;
     this.code = code;

@@ -6,18 +6,33 @@ import {
   type ReplicaStatus,
 } from '../../../workflows/spot-agent/contract.ts';
 import type { Registering } from './schemas.ts';
-import type { Session } from './store.ts';
+import { isDuplicate, type Session, type Store } from './store.ts';
+
+/** After one that lost, the rows of the first are there to be read. */
+const ATTEMPTS = 3;
 
 /** The id of an agent: the same for the same client and name, so that a repetition finds it. */
 export const agentIdOf = (clientId: string, logicalId: string): string =>
   `agt-${createHash('sha256').update(`${clientId}\n${logicalId}`).digest('hex').slice(0, 20)}`;
 
+interface Registered {
+  readonly agentId: string;
+  readonly judged: Registration;
+}
+
+/** Registers an instance. Of several that come at once one is first, and the others are judged by what it wrote. */
+export async function register(store: Store, clientId: string, body: Registering): Promise<Registered> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await store.transaction((session) => judge(session, clientId, body));
+    } catch (error) {
+      if (!isDuplicate(error) || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
 /** Judges a registration by the rows, within a transaction, and writes what it makes new. */
-export async function register(
-  session: Session,
-  clientId: string,
-  body: Registering,
-): Promise<{ readonly agentId: string; readonly judged: Registration }> {
+async function judge(session: Session, clientId: string, body: Registering): Promise<Registered> {
   const agentId = agentIdOf(clientId, body.logical_agent_id);
   const [agent] = await session.read('SELECT id, epoch FROM agents WHERE id = ? FOR UPDATE', agentId);
   const [instance] = await session.read(

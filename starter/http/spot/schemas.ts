@@ -34,7 +34,11 @@ const launch = z.strictObject({
 });
 
 export const registerBody = z.strictObject({
-  logical_agent_id: z.string().min(1).max(190),
+  // The database takes a name with spaces behind it for the same name.
+  logical_agent_id: z
+    .string()
+    .max(190)
+    .regex(/^[!-~](?:[ -~]*[!-~])?$/),
   instance_id: instanceId,
   instance_type: z.string().min(1).max(64),
   region: z

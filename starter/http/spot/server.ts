@@ -3,7 +3,6 @@ import type { z } from 'zod';
 import type { Endpoint, Surroundings } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { once, type Answered } from './idempotency.ts';
-import { createSpotMetrics } from './metrics.ts';
 import { buildOpenApi } from './openapi.ts';
 import { RateLimit, type Rate } from './rate-limit.ts';
 import { Refusal } from './refusal.ts';
@@ -27,10 +26,6 @@ export function createSpotServer(options: SpotServerOptions): FastifyInstance {
   const document = buildOpenApi(ENDPOINTS);
   server.get('/openapi.json', () => document);
   server.get('/healthz', () => ({ ok: true }));
-  const metrics = createSpotMetrics(options.store);
-  server.get('/metrics', async (_request, reply) =>
-    reply.type(metrics.contentType).send(await metrics.metrics()),
-  );
   for (const row of ENDPOINTS) {
     server.route({
       method: row.method,

@@ -21,6 +21,12 @@ export interface Store extends Session {
 
 const BUSY: ReadonlySet<unknown> = new Set([1205, 1213, 1040, 1203]);
 
+const DUPLICATE = 1062;
+
+/** Whether a row could not be written because there is one like it. */
+export const isDuplicate = (error: unknown): boolean =>
+  error instanceof Error && 'errno' in error && error.errno === DUPLICATE;
+
 /** Gives the database words in which the API speaks. */
 export function createStore(pool: Pool): Store {
   return {

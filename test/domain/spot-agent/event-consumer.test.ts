@@ -95,7 +95,8 @@ async function consume(
       entities: {
         notice(agent, notice) {
           left -= 1;
-          if (left >= 0) return Promise.reject(new Error('Temporal does not answer'));
+          if (left >= 0)
+            return Promise.reject(new Error('Temporal does not answer', { cause: new Error('no route') }));
           watched.push(`told ${agent.id} of ${notice.kind} from ${notice.source}`);
           const rest = { replicaId: null, primary: null, epoch: 1, deadlineMs: null };
           return Promise.resolve({ effect: 'new', action: 'none', message: 'told', ...rest });
@@ -126,7 +127,7 @@ it('gives a message back that could not be told, and tells it when that is possi
     'removed m0',
     'closed',
   ]);
-  expect(warnings).toEqual(['Temporal does not answer']);
+  expect(warnings).toEqual(['Temporal does not answer (no route)']);
 });
 
 it('puts poison aside and says why, and is not held up by it', async () => {

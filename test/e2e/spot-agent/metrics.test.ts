@@ -7,21 +7,23 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { useStack } from '../../../deploy/local/testing.ts';
+import { openDatabase } from '../../../starter/database/connection.ts';
+import { createSpotMetrics } from '../../../starter/http/spot/metrics.ts';
+import { createStore } from '../../../starter/http/spot/store.ts';
 import { createMetrics } from '../../../worker/metrics.ts';
-import { SpotApi } from './api-client.ts';
 import { SpotWorld } from './spot-world.ts';
 
 const RULES = fileURLToPath(new URL('../../../deploy/prometheus/spot-alerts.yml', import.meta.url));
 const run = promisify(execFile);
 
 let world: SpotWorld;
-let api: SpotApi;
+let pool: ReturnType<typeof openDatabase>;
 beforeAll(async () => {
   world = await SpotWorld.open();
-  api = new SpotApi(world);
+  pool = openDatabase(world.database.url);
 });
 afterAll(async () => {
-  await api.close();
+  await pool.end();
   await world.close();
 });
 
@@ -106,7 +108,7 @@ describe('the alert rules', () => {
 describe('the metrics', () => {
   it('count instances by status and client, in the database', async () => {
     await world.database.addAgent(2);
-    const { body } = await api.server.inject({ url: '/metrics' });
+    const body = await createSpotMetrics(createStore(pool)).metrics();
     expect(body).toContain('instance_status{client="acme",status="running_replica"} 2');
     expect(body).toContain('instance_status{client="acme",status="running_primary"} 1');
     expect(body).toContain('instance_primaries_per_agent_max 1');
