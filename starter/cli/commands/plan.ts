@@ -5,6 +5,7 @@ import type { LifecycleWatch } from '../../watch-definition.ts';
 import { badInput } from '../cli-error.ts';
 import { readCurrentNamespace } from '../current-namespace.ts';
 import { readDocument, readDocuments } from '../input-file.ts';
+import { loadLifecycles } from '../lifecycles.ts';
 import type { AskedPlan } from '../live-plan.ts';
 import { loadAnswerer, loadPlanner } from '../offline-plan.ts';
 import { examples, outputOption, print, printJson, wholeNumber } from '../output.ts';
@@ -115,7 +116,7 @@ async function targetOfLive(
   if (options.file === undefined) {
     if (words.length === 0)
       throw badInput('it is not said what is to be planned', 'Give a manifest with -f, or a resource.');
-    const target = await resolveTarget(words, options.namespace, await loadWatches());
+    const target = await resolveTarget(words, options.namespace, await loadLifecycles());
     return { target, asked: {} };
   }
   if (words.length > 0) throw badInput('a manifest and a resource are given', 'Give one of them.');
