@@ -24,7 +24,9 @@ export function createEc2Activities(clients: Ec2Clients): Ec2Activities {
     awaitEc2Terminated: (input) =>
       translated(() =>
         pollUntil(POLL_MS, async () => {
-          const state = (await find(clients, input))?.State?.Name ?? 'terminated';
+          const instance = await find(clients, input);
+          // EC2 forgets what has ended, and may not have heard yet of what has just begun.
+          const state = instance?.State?.Name ?? (isLongKnown(input) ? 'terminated' : 'not known to EC2 yet');
           return state === 'terminated'
             ? { done: undefined }
             : { waiting: `${input.instanceId} is ${state}` };
