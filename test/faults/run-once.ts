@@ -9,13 +9,15 @@ import { describePoint, type Hit, type Point } from './points.ts';
 import { RunLog } from './run-log.ts';
 
 const LOOK_MS = 200;
+/** A run that always finds something new to do is given up after so many times the seconds of a stuck one. */
+const LONGEST = 5;
 
 /** What all runs of a campaign have in common. */
 export interface RunOptions {
   readonly directory: string;
   readonly workerEnv: NodeJS.ProcessEnv;
   readonly workerProgram?: string;
-  /** The seconds after which a run that is not over counts as stuck. */
+  /** The seconds after which a run that came to no new place, and is not over, counts as stuck. */
   readonly stuckSeconds: number;
   /** Stops whatever runs when the campaign is interrupted. */
   readonly afterwards: Afterwards;
@@ -58,7 +60,7 @@ export async function runOnce<World>(
     log.begin();
     await operation.start(world);
     if ('disturb' in trouble) found.push(...(await disturb(trouble, worker, log, options.stuckSeconds)));
-    found.push(...(await endOf(operation, world, options.stuckSeconds)));
+    found.push(...(await endOf(operation, world, log, options.stuckSeconds)));
   } catch (error) {
     found.push(`the run broke off: ${String(error)}`);
   }
@@ -80,7 +82,7 @@ async function disturb(
   stuckSeconds: number,
 ): Promise<readonly string[]> {
   const places = (): number => log.hits.length;
-  if (!(await until(async () => places() >= atPlace, stuckSeconds))) {
+  if (!(await until(async () => places() >= atPlace, log, stuckSeconds))) {
     return [`the run did not come to place ${atPlace}`];
   }
   await disturb.act(worker, places);
@@ -90,14 +92,19 @@ async function disturb(
 async function endOf<World>(
   operation: FaultOperation<World>,
   world: World,
+  log: RunLog,
   stuckSeconds: number,
 ): Promise<readonly string[]> {
   let missing: string | null = 'it did not begin';
-  const over = await until(async () => {
-    missing = await operation.unfinished(world);
-    return missing === null;
-  }, stuckSeconds);
-  const found = over ? [] : [`stuck after ${stuckSeconds} s: ${missing ?? ''}`];
+  const over = await until(
+    async () => {
+      missing = await operation.unfinished(world);
+      return missing === null;
+    },
+    log,
+    stuckSeconds,
+  );
+  const found = over ? [] : [`stuck, with nothing new in ${stuckSeconds} s: ${missing ?? ''}`];
   for (const invariant of operation.invariants) {
     const broken = await invariant
       .broken(world)
@@ -107,10 +114,14 @@ async function endOf<World>(
   return found;
 }
 
-async function until(holds: () => Promise<boolean>, seconds: number): Promise<boolean> {
-  const endMs = Date.now() + seconds * 1000;
-  while (Date.now() < endMs) {
+/** Waits until it holds, as long as the run comes to places where it was not before. */
+async function until(holds: () => Promise<boolean>, log: RunLog, seconds: number): Promise<boolean> {
+  const startedAtMs = Date.now();
+  let last = { places: 0, atMs: startedAtMs };
+  while (Date.now() < Math.min(last.atMs + seconds * 1000, startedAtMs + LONGEST * seconds * 1000)) {
     if (await holds()) return true;
+    const places = new Set(log.hits.map((hit) => hit.key)).size;
+    if (places > last.places) last = { places, atMs: Date.now() };
     await sleep(LOOK_MS);
   }
   return holds();
