@@ -143,7 +143,9 @@ export class UpgradeCase {
   #gate(): ShardOrder['gate'] {
     if (this.direction === 'rollback' || this.#agreed > 0) return null;
     const { approval } = this.#upgrade.spec;
-    if (approval === 'BeforeFirstFailover') return 'HandOver';
+    // An upgrade that was planned anew has its first handover behind it, as its status says.
+    const handedOver = this.log.record.shards.some((one) => one.promotedReplica !== undefined);
+    if (approval === 'BeforeFirstFailover') return handedOver ? null : 'HandOver';
     return approval === 'PointOfNoReturn' ? 'irreversible' : null;
   }
 

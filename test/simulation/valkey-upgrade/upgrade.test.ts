@@ -188,6 +188,34 @@ describe('an upgrade', () => {
     await ends(asking, 'Completed');
   });
 
+  it('asks once before the first failover, also when it has to plan anew after that', async () => {
+    const { world, engine, upgrade, until, ends } = await running();
+    const asking = upgrade('to-9.1.2', '9.1.2', { approval: 'BeforeFirstFailover' });
+    await until('it asks', () => asking.conditions.some(({ reason }) => reason === 'AwaitingApproval'));
+    const operationOf = () =>
+      (engine.query(ID, 'status') as { readonly operation: { readonly workflowId: string } | null }).operation
+        ?.workflowId;
+    const first = operationOf();
+    const { hash } = engine.query(ID, 'plan') as { readonly hash: string };
+    await engine.update(ID, 'approve', { hash, by: 'ann', reason: 'looked at it' });
+    await until('the second shard is begun', () => (asking.shardStates.get(1)?.length ?? 0) > 1);
+    // The servers of the last shard change their roles by themselves, as after the loss of its master.
+    const [one, other] = world.pods.filter((pod) => pod.shard === 2).map((pod) => world.server(pod.name));
+    if (one === undefined || other === undefined) throw new Error('the last shard has two servers');
+    const [master, heir] = one.slots.length > 0 ? [one, other] : [other, one];
+    Object.assign(heir, { slots: master.slots, masterId: null });
+    Object.assign(master, { slots: [], masterId: heir.id });
+    const operations = new Set<string | undefined>();
+    await until('it has ended', () => {
+      operations.add(operationOf());
+      return asking.status?.phase === 'Completed';
+    });
+    operations.delete(undefined);
+    operations.delete(first);
+    expect(operations.size).toBeGreaterThan(0);
+    await ends(asking, 'Completed');
+  });
+
   it('leaves a shard out that somebody wants left out, until another upgrade', async () => {
     const { world, engine, upgrade, until, ends, hint } = await running();
     const partly = upgrade('partly', '9.1.2');
