@@ -13,9 +13,12 @@ export const spotApi: Part = {
   starts: 'on-request',
   dependsOn: ['temporal', 'mariadb', 'ec2'],
   artifacts: [],
-  ports: { http: 19466 },
+  ports: { http: 19466, metrics: 19467 },
   graceMs: 10_000,
-  addresses: (context) => ({ http: `http://127.0.0.1:${context.port('http')}` }),
+  addresses: (context) => ({
+    http: `http://127.0.0.1:${context.port('http')}`,
+    metrics: `http://127.0.0.1:${context.port('metrics')}/metrics`,
+  }),
   command: (context) => ({
     program: process.execPath,
     args: [PROGRAM],
@@ -24,6 +27,7 @@ export const spotApi: Part = {
       TEMPORAL_NAMESPACE: 'default',
       KEELSON_MYSQL_URL: `mysql://root@127.0.0.1:${context.portOf('mariadb', 'sql')}/keelson`,
       KEELSON_SPOT_PORT: String(context.port('http')),
+      KEELSON_SPOT_METRICS_PORT: String(context.port('metrics')),
       KEELSON_SPOT_QUEUE_URL: spotQueueUrl(context),
       AWS_REGION: 'us-east-1',
       AWS_ACCESS_KEY_ID: 'embedded',

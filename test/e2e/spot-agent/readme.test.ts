@@ -57,6 +57,7 @@ async function typed(line: string): Promise<string> {
   const said = line
     .replaceAll('localhost:19466', new URL(stack.addresses('spot-api')['http'] ?? '').host)
     .replaceAll('http://127.0.0.1:19466', stack.addresses('spot-api')['http'] ?? '')
+    .replaceAll('localhost:19467', new URL(stack.addresses('spot-api')['metrics'] ?? '').host)
     .replaceAll('localhost:15001', new URL(ec2.url).host)
     .replaceAll('i-0123456789abcdef0', primary)
     .replaceAll('i-0fedcba9876543210', named['REPLICA'] ?? '');
@@ -119,4 +120,7 @@ it('is true: every command of the README does what is said of it', async () => {
 
   for (const words of ['control/image', 'control/announce', 'control/behaviour', 'control/agents'])
     await type(words);
+  expect(await type('/metrics')).toContain(
+    `instance_status{status="running_primary",client="${named['CLIENT']}"} 1`,
+  );
 });
