@@ -6,7 +6,7 @@ import { GUARDS } from './domain/guards.ts';
 import { primaryOf, type SpotObservation, type SpotRows } from './domain/observation.ts';
 import { PHASE_TABLE, type Event } from './domain/phases.ts';
 import { planSpotAgent } from './domain/plan.ts';
-import { describeLoss, isSilent, openReplicas, selectHeirs } from './domain/readiness.ts';
+import { describeVacancy, isSilent, openReplicas, selectHeirs } from './domain/readiness.ts';
 
 /** The operations that there are workflows for, by the name that plans give them. */
 const OPERATIONS: Readonly<Record<string, string>> = {
@@ -71,12 +71,13 @@ export const spotLifecycle: Lifecycle<SpotTypes> = {
 
 /** Whether prices matter now: they are asked for only where a launch may follow. */
 const mayLaunch = (rows: SpotRows): boolean =>
-  rows.agent.notice !== null || (rows.agent.manualReplica && openReplicas(rows).length === 0);
+  rows.agent.notice !== null ||
+  primaryOf(rows) === null ||
+  (rows.agent.manualReplica && openReplicas(rows).length === 0);
 
 /** With nothing to do, an agent is what it is found to be. */
 function settlePhase(observed: SpotObservation): readonly Event[] {
-  const primary = primaryOf(observed);
-  if (primary === null || describeLoss(observed, primary) !== null) return ['PrimaryMissing'];
+  if (describeVacancy(observed) !== null) return ['PrimaryMissing'];
   return [isSilent(observed) ? 'SilenceObserved' : 'ServingObserved'];
 }
 
@@ -88,7 +89,7 @@ function summarise({ agent }: SpotObservation, plan: SpotPlan): string {
 function buildConditions({ observed, served, blocked, failure }: View<SpotTypes>): readonly Condition[] {
   const observedGeneration = served.generation;
   const primary = primaryOf(observed);
-  const loss = primary === null ? 'there is no PRIMARY' : describeLoss(observed, primary);
+  const loss = describeVacancy(observed);
   const heirs = selectHeirs(observed).length;
   return [
     {

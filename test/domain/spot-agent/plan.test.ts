@@ -171,6 +171,25 @@ describe('a plan for whatever is observed', () => {
     );
   });
 
+  it('promotes a healthy replica wherever no row is PRIMARY and one runs', () => {
+    fc.assert(
+      fc.property(observation, (anything) => {
+        const heir = sampleReplica({ id: 'rep-heir', instanceId: 'i-heir' });
+        const observed = {
+          ...anything,
+          instances: [
+            ...anything.instances.filter((one) => one.status !== 'running_primary'),
+            sampleInstance({ id: 'i-heir', status: 'running_replica' }),
+          ],
+          replicas: [...anything.replicas, heir],
+        };
+        const [first] = allowedSteps(observed);
+        expect(first).toMatchObject({ kind: 'Promote', epoch: observed.agent.epoch });
+      }),
+      RUNS,
+    );
+  });
+
   it('never launches where the PRIMARY runs, and never two replicas of one id', () => {
     fc.assert(
       fc.property(observation, (observed) => {

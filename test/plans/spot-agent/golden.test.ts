@@ -69,6 +69,11 @@ const STORIES: Readonly<Record<string, SpotObservation>> = {
   'end an instance that was leaked': sampleObservation({
     cloud: { instances: [sampleCloud(), sampleCloud({ id: 'i-leaked' })], prices: [] },
   }),
+  'promote a ready replica where no row is PRIMARY': sampleObservation({
+    instances: [sampleInstance({ id: 'i-replica', status: 'running_replica' })],
+    replicas: [sampleReplica({ emergency: true })],
+  }),
+  'launch where no row is PRIMARY and no replica is left': sampleObservation({ instances: [] }),
   'replace a PRIMARY that EC2 has ended without a notice': sampleObservation({
     replicas: [sampleReplica()],
     cloud: {

@@ -60,4 +60,18 @@ describe('a simulated agent', () => {
     await stage.until('it serves again', () => stage.runs);
     expect(stage.world.events.some((event) => event.startsWith('launch_failed'))).toBe(true);
   });
+
+  it('promotes the replica that is ready where a person has closed the row of the PRIMARY', async () => {
+    const stage = new SpotStage();
+    Object.assign(stage.world.agent, { manualReplica: true, generation: 2 });
+    stage.hint();
+    await stage.until('a replica is launched', () => stage.world.cloud.size === 2);
+    stage.report();
+    await stage.pass(MINUTE_MS);
+    const [replica] = [...stage.world.replicas.values()];
+    stage.world.vacate(stage.engine.agenda.nowMs);
+    await stage.until('one is PRIMARY again', () => stage.runs);
+    expect(stage.world.primary?.id).toBe(replica?.instanceId);
+    expect(stage.world.broken).toEqual([]);
+  });
 });

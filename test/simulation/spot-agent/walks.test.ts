@@ -23,6 +23,7 @@ const INCIDENTS: Readonly<Record<string, (stage: SpotStage, hit: Hit) => unknown
     stage.notice('rebalance', primary, 8);
   },
   'AWS takes an instance without a word': ({ world }, { instance }) => world.reclaim(instance),
+  'a person ends the PRIMARY and closes its row': ({ world, engine }) => world.vacate(engine.agenda.nowMs),
   'a pool has no capacity': ({ world }) => world.full.add('c5.large/us-east-1a'),
   'capacity returns': ({ world }) => world.full.clear(),
   'EC2 does not answer': ({ world }) => (world.away = true),

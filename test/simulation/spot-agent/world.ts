@@ -78,9 +78,19 @@ export class SpotSimulation {
         primary: primary?.id ?? null,
       },
     );
-    if (judged.is === 'new-primary' || (judged.is === 'same-primary' && primary?.id !== instanceId))
+    const isFirst = judged.is === 'new-primary' && primary === null;
+    if (isFirst) this.#addPrimary(instanceId);
+    else if (judged.is === 'new-primary' || (judged.is === 'same-primary' && primary?.id !== instanceId))
       this.broken.push(`${instanceId} registered as PRIMARY beside ${primary?.id ?? 'none'}`);
     if (judged.is === 'replica' && replica?.status === 'launching') replica.status = 'syncing';
+  }
+
+  /** Where no row is PRIMARY, one that registers as such is, with the tag that the README asks for. */
+  #addPrimary(id: string): void {
+    const primary = sampleInstance({ id, az: 'us-east-1c', createdAtMs: 0 });
+    this.instances.set(id, primary);
+    if (!this.cloud.has(id)) this.#run(id, primary, null, 0);
+    this.agent.generation += 1;
   }
 
   /** An instance that runs and that no row knows of: ours, whose launch was lost, or somebody else's. */
@@ -112,6 +122,14 @@ export class SpotSimulation {
     const found = this.cloud.get(id);
     if (found?.ours === false) this.broken.push(`${id} was terminated, and is not ours`);
     if (found !== undefined) found.state = 'terminated';
+  }
+
+  /** A person ends the PRIMARY and closes its row by hand, past every rule. */
+  vacate(nowMs: number): void {
+    const { primary } = this;
+    if (primary === null) return;
+    this.reclaim(primary.id);
+    Object.assign(primary, { status: 'terminated', retiredAtMs: nowMs });
   }
 
   /** AWS takes an instance back. */

@@ -1,6 +1,6 @@
 import type { SpotObservation, SpotReplica } from './observation.ts';
 import { rankPools, selectOnDemand, type PoolChoice } from './pools.ts';
-import { openReplicas, refuseHeir, selectEmergencyHeirs } from './readiness.ts';
+import { isPromotable, openReplicas, refuseHeir, selectEmergencyHeirs } from './readiness.ts';
 import { TIMES } from './times.ts';
 
 /** What is done about a PRIMARY that goes, by the seconds that are left. */
@@ -22,13 +22,13 @@ export function planForDeadline(observed: SpotObservation, deadlineMs: number): 
   const { nowMs } = observed;
   const secondsLeft = Math.round((deadlineMs - nowMs) / 1000);
   const left = secondsLeft >= 0 ? `${secondsLeft} s are left` : `the deadline passed ${-secondsLeft} s ago`;
-  const [heir] = selectEmergencyHeirs(observed);
+  const heir = selectEmergencyHeirs(observed).find((one) => isPromotable(observed, one));
   if (heir !== undefined) {
     const flaw = refuseHeir(heir, nowMs);
     const reason = flaw === null ? `${heir.id} is ready` : `${flaw}, which is better than nothing`;
     return { choice: 'ready-replica', heir, reason: `${left}, and ${reason}` };
   }
-  const open = openReplicas(observed);
+  const open = openReplicas(observed).filter((one) => one.instanceId === null || isPromotable(observed, one));
   const intended = open.filter((one) => one.instanceId === null);
   const timely = open.filter((one) => expectedReadyMs(one, nowMs) + TIMES.promotionMs <= deadlineMs);
   if (intended.length > 0 || timely.length > 0) {

@@ -4,7 +4,7 @@ import { buildPlan, PLAN_VERSION, type SpotDraft, type SpotPlan } from './comman
 import { planForDeadline } from './deadline.ts';
 import { primaryOf, type SpotObservation, type SpotReplica } from './observation.ts';
 import { rankPools, type PoolChoice } from './pools.ts';
-import { describeLoss, openReplicas, refuseHeir, selectHeirs } from './readiness.ts';
+import { describeVacancy, openReplicas, refuseHeir, selectHeirs } from './readiness.ts';
 import { planRebalance } from './rebalance.ts';
 import { planRetirement } from './retirement.ts';
 import { stateOf } from './states.ts';
@@ -33,10 +33,9 @@ export function nextReplicaId({ agent }: Pick<SpotObservation, 'agent'>, offset 
   return `rep-${sha256Hex(seed).slice(0, 16)}`;
 }
 
-/** The PRIMARY goes or is gone: the plan is chosen by the time that is left. */
+/** The PRIMARY goes, is gone, or has no row: the plan is chosen by the time that is left. */
 function planLoss(observed: SpotObservation): SpotPlan | null {
-  const primary = primaryOf(observed);
-  const loss = primary === null ? null : describeLoss(observed, primary);
+  const loss = describeVacancy(observed);
   if (loss === null) return null;
   const { agent, nowMs } = observed;
   const deadlineMs = agent.notice?.kind === 'termination' ? agent.notice.deadlineMs : null;
@@ -111,7 +110,8 @@ function planManualReplica(observed: SpotObservation): SpotPlan | null {
 /** Replicas beyond what the mode keeps: losers of a race, and those of a recommendation that expired. */
 function planExcess(observed: SpotObservation): SpotPlan | null {
   const { agent } = observed;
-  if (agent.notice !== null) return null;
+  // Without a PRIMARY no replica is one too many: the next that is ready takes its place.
+  if (agent.notice !== null || primaryOf(observed) === null) return null;
   const open = openReplicas(observed);
   const [best] = [...selectHeirs(observed), ...open];
   const excess = open

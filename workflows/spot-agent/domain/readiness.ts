@@ -1,4 +1,12 @@
-import type { CloudInstance, SpotInstance, SpotObservation, SpotReplica, SpotRows } from './observation.ts';
+import {
+  primaryOf,
+  type CloudInstance,
+  type SpotInstance,
+  type SpotObservation,
+  type SpotReplica,
+  type SpotRows,
+} from './observation.ts';
+import { stateOf } from './states.ts';
 import { TIMES } from './times.ts';
 
 /** Why a replica must not be promoted yet, or null: ready, synced within a minute, no error, with an instance. */
@@ -53,6 +61,27 @@ export function fateOf(
   if (found === undefined) return nowMs - instance.createdAtMs < TIMES.unseenMs ? 'unknown' : 'gone';
   if (found.state === 'terminated') return 'gone';
   return GONE.has(found.state) ? 'goes' : 'runs';
+}
+
+/** Whether the procedure would take a replica, and EC2 does not deny it; what has just spoken is denied by no omission. */
+export function isPromotable(observed: SpotObservation, replica: SpotReplica): boolean {
+  const { instanceId, createdAtMs } = replica;
+  if (instanceId === null) return false;
+  const row = observed.instances.find((one) => one.id === instanceId);
+  if (row !== undefined && stateOf(row.status) !== 'REPLICA') return false;
+  const isListed = observed.cloud?.instances.some((one) => one.id === instanceId) ?? false;
+  if (!isListed && refuseHeir(replica, observed.nowMs) === null) return true;
+  const fate = fateOf(observed, { id: instanceId, createdAtMs });
+  return fate === 'runs' || fate === 'unknown';
+}
+
+/**
+ * Why an instance must be made PRIMARY now, or null. Nothing here leaves an agent without a PRIMARY's row, but a person
+ * or a restored database may, and it is then no less unserved than after a loss.
+ */
+export function describeVacancy(observed: SpotObservation): string | null {
+  const primary = primaryOf(observed);
+  return primary === null ? 'no row is PRIMARY' : describeLoss(observed, primary);
 }
 
 /** Why the PRIMARY must be replaced now, or null. Silence alone is no reason: EC2 must say that it has ended. */

@@ -11,6 +11,8 @@ export function nextWakeMs(observed: SpotObservation): number | null {
   const times = [
     ...(agent.notice === null ? [] : [agent.notice.receivedAtMs + TIMES.rebalanceMs]),
     ...(primary !== null && describeLoss(observed, primary) !== null ? [nowMs + 5_000] : []),
+    // Nobody waits by a deadline then, and where nothing can be launched it may stay so for long.
+    ...(primary === null ? [nowMs + 60_000] : []),
     ...(agent.notice !== null && openReplicas(observed).length > 0 ? [nowMs + 10_000] : []),
     ...(agent.lastHeartbeatMs === null || primary === null
       ? []
