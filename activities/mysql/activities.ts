@@ -78,7 +78,7 @@ async function recordEvent(
   event: Parameters<MysqlActivities['recordSpotEvent']>[0],
 ): Promise<void> {
   await mysql.write(
-    { system: 'mysql', verb: 'record-event', target: event.agentId },
+    { system: 'mysql', verb: 'record-event', target: event.agentId ?? 'the fleet' },
     `INSERT IGNORE INTO system_events (event_type, severity, client_id, agent_id, instance_id, message, event_key)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
     [event.type, event.severity, event.clientId, event.agentId, event.instanceId, event.message, event.key],

@@ -102,8 +102,9 @@ export interface MysqlActivities {
   /** Adds to the audit trail; an event of the same key is written once. */
   recordSpotEvent(input: {
     readonly key: string | null;
-    readonly agentId: string;
-    readonly clientId: string;
+    /** Null for what concerns the fleet. */
+    readonly agentId: string | null;
+    readonly clientId: string | null;
     readonly instanceId: string | null;
     readonly type: string;
     readonly severity: 'info' | 'warning' | 'critical';

@@ -31,7 +31,11 @@ function sweepLater(): Promise<FleetReport> {
       return { ...remembered, nowMs: remembered.nowMs + LATER_MS };
     },
   };
-  const port: Pick<Port<SpotTypes['activities']>, 'act' | 'wait'> = { act: () => later, wait: () => later };
+  const port: Pick<Port<SpotTypes['activities']>, 'act' | 'wait' | 'workflowId'> = {
+    workflowId: 'sweep',
+    act: () => later,
+    wait: () => later,
+  };
   return sweepFleet(port);
 }
 
