@@ -30,3 +30,33 @@ export async function listClients(
     createdAt: row['createdAt'] instanceof Date ? row['createdAt'].toISOString() : '',
   }));
 }
+
+/** The clients that somebody means by an id or a name: names are not unique. */
+export async function findClients(
+  pool: Pool,
+  idOrName: string,
+): Promise<readonly { readonly id: string; readonly name: string; readonly agents: number }[]> {
+  const [rows] = await pool.query<RowDataPacket[]>(
+    `SELECT id, name, (SELECT COUNT(*) FROM agents WHERE client_id = clients.id) AS agents
+       FROM clients WHERE id = ? OR name = ? ORDER BY id`,
+    [idOrName, idOrName],
+  );
+  return rows.map((row) => ({
+    id: String(row['id']),
+    name: String(row['name']),
+    agents: Number(row['agents']),
+  }));
+}
+
+/** Gives a client another token, which can be read here and never again; the one before it is refused from now on. */
+export async function rotateClient(pool: Pool, id: string): Promise<string> {
+  const token = newToken();
+  await pool.query('UPDATE clients SET token_hash = ? WHERE id = ?', [hashToken(token), id]);
+  return token;
+}
+
+/** Removes a client: its token is refused from now on. Its agents stay, and so does what looks after them. */
+export async function removeClient(pool: Pool, id: string): Promise<void> {
+  await pool.query('DELETE FROM clients WHERE id = ?', [id]);
+  await pool.query('DELETE FROM idempotency_keys WHERE client_id = ?', [id]);
+}
