@@ -23,6 +23,9 @@ const environment = z.object({
   KEELSON_SPOT_METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
   KEELSON_SPOT_REQUESTS_PER_SECOND: z.coerce.number().positive().default(100),
   KEELSON_SPOT_REQUESTS_AT_ONCE: z.coerce.number().int().min(1).default(200),
+  /** For each address, and for tokens that have not been recognised yet. */
+  KEELSON_SPOT_STRANGERS_PER_SECOND: z.coerce.number().positive().default(10),
+  KEELSON_SPOT_STRANGERS_AT_ONCE: z.coerce.number().int().min(1).default(200),
   /** The queue of EventBridge's events of EC2; without it, notices come from agents only. */
   KEELSON_SPOT_QUEUE_URL: z.url().optional(),
   KEELSON_LOG_LEVEL: z.string().default('info'),
@@ -43,6 +46,12 @@ const server = createSpotServer({
     perSecond: settings.KEELSON_SPOT_REQUESTS_PER_SECOND,
     burst: settings.KEELSON_SPOT_REQUESTS_AT_ONCE,
   },
+  strangerRate: {
+    perSecond: settings.KEELSON_SPOT_STRANGERS_PER_SECOND,
+    burst: settings.KEELSON_SPOT_STRANGERS_AT_ONCE,
+  },
+  unavailable: ({ message, cause }, request) =>
+    log.warn({ request, cause: String(cause) }, `answered with 503: ${message}`),
   defect: (error) => log.error(error, 'a defect'),
 });
 const address = await server.listen({ host: settings.KEELSON_SPOT_HOST, port: settings.KEELSON_SPOT_PORT });

@@ -4,7 +4,10 @@ export interface Rate {
   readonly burst: number;
 }
 
-/** Counts requests by client. Each process counts for itself: the limit protects it, and is no quota. */
+/** How many callers are counted at once: of those that did not come for longest, nothing is remembered. */
+const COUNTED = 10_000;
+
+/** Counts requests by client or address. Each process counts for itself: the limit protects it, and is no quota. */
 export class RateLimit {
   readonly #rate: Rate;
   readonly #left = new Map<string, { tokens: number; atMs: number }>();
@@ -13,13 +16,16 @@ export class RateLimit {
     this.#rate = rate;
   }
 
-  /** In how many seconds the client may come again; 0 when this request is allowed. */
-  take(client: string, nowMs: number): number {
+  /** In how many seconds the caller may come again; 0 when this request is allowed. */
+  take(caller: string, nowMs: number): number {
     const { perSecond, burst } = this.#rate;
-    const before = this.#left.get(client) ?? { tokens: burst, atMs: nowMs };
+    const before = this.#left.get(caller) ?? { tokens: burst, atMs: nowMs };
     const tokens = Math.min(burst, before.tokens + ((nowMs - before.atMs) / 1000) * perSecond);
     if (tokens < 1) return Math.ceil((1 - tokens) / perSecond);
-    this.#left.set(client, { tokens: tokens - 1, atMs: nowMs });
+    this.#left.delete(caller);
+    this.#left.set(caller, { tokens: tokens - 1, atMs: nowMs });
+    const [oldest] = this.#left.keys();
+    if (this.#left.size > COUNTED && oldest !== undefined) this.#left.delete(oldest);
     return 0;
   }
 }

@@ -7,14 +7,20 @@ import { buildOpenApi } from './openapi.ts';
 import { RateLimit, type Rate } from './rate-limit.ts';
 import { Refusal } from './refusal.ts';
 import { agentParams } from './schemas.ts';
+import { Strangers } from './strangers.ts';
 import { bearerOf, hashToken } from './tokens.ts';
 
 const BODY_BYTES = 64 * 1024;
+const UNAVAILABLE = 503;
 const KEY = /^[\x21-\x7e]{1,190}$/;
 
 /** What a server is made of; the rate is a setting of the deployment. */
 export interface SpotServerOptions extends Surroundings {
   readonly rate: Rate;
+  /** How many requests of nobody that is known may come from one address. */
+  readonly strangerRate: Rate;
+  /** Told of every request that was answered with 503, and why: people have to find out that something is away. */
+  readonly unavailable: (refusal: Refusal, request: string) => void;
   /** Told of every error that has no name: a defect of ours, which is answered without its words. */
   readonly defect: (error: unknown) => void;
 }
@@ -23,6 +29,7 @@ export interface SpotServerOptions extends Surroundings {
 export function createSpotServer(options: SpotServerOptions): FastifyInstance {
   const server = fastify({ bodyLimit: BODY_BYTES, routerOptions: { maxParamLength: 100 } });
   const limit = new RateLimit(options.rate);
+  const strangers = new Strangers(options.strangerRate);
   const document = buildOpenApi(ENDPOINTS);
   server.get('/openapi.json', () => document);
   server.get('/healthz', () => ({ ok: true }));
@@ -30,7 +37,9 @@ export function createSpotServer(options: SpotServerOptions): FastifyInstance {
     server.route({
       method: row.method,
       url: row.path,
-      handler: (request, reply) => serve(options, limit, row, request, reply),
+      // Before its body is read.
+      onRequest: async (request, reply) => admit(strangers, request, reply),
+      handler: (request, reply) => serve({ ...options, limit, strangers }, row, request, reply),
     });
   }
   server.removeContentTypeParser('text/plain');
@@ -45,23 +54,43 @@ export function createSpotServer(options: SpotServerOptions): FastifyInstance {
   server.setNotFoundHandler((_request, reply) =>
     fail(reply, new Refusal(404, 'NOT_FOUND', 'there is no such path')),
   );
-  server.setErrorHandler((error, _request, reply) => fail(reply, refusalOf(error, options.defect)));
+  server.setErrorHandler((error, request, reply) => {
+    const refusal = refusalOf(error, options.defect);
+    watch(options, refusal, request);
+    return fail(reply, refusal);
+  });
   return server;
 }
 
+/** What a request is served with. */
+interface Serving extends SpotServerOptions {
+  readonly limit: RateLimit;
+  readonly strangers: Strangers;
+}
+
+function admit(strangers: Strangers, request: FastifyRequest, reply: FastifyReply): void {
+  const token = bearerOf(request.headers.authorization);
+  refuseEager(reply, strangers.take(request.ip, token === null ? null : hashToken(token), Date.now()));
+}
+
+function refuseEager(reply: FastifyReply, waitSeconds: number): void {
+  if (waitSeconds === 0) return;
+  void reply.header('retry-after', String(waitSeconds));
+  throw new Refusal(429, 'TOO_MANY_REQUESTS', `come again in ${waitSeconds} s`);
+}
+
+function watch({ unavailable }: SpotServerOptions, refusal: Refusal, { method, url }: FastifyRequest): void {
+  if (refusal.status === UNAVAILABLE) unavailable(refusal, `${method} ${url}`);
+}
+
 async function serve(
-  options: SpotServerOptions,
-  limit: RateLimit,
+  options: Serving,
   row: Endpoint,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const clientId = await authenticate(options, request);
-  const waitSeconds = limit.take(clientId, Date.now());
-  if (waitSeconds > 0) {
-    void reply.header('retry-after', String(waitSeconds));
-    throw new Refusal(429, 'TOO_MANY_REQUESTS', `come again in ${waitSeconds} s`);
-  }
+  refuseEager(reply, options.limit.take(clientId, Date.now()));
   const asked = {
     ...options,
     clientId,
@@ -74,6 +103,7 @@ async function serve(
       return { status: 200, body: await row.handle(asked) };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
+      watch(options, error, request);
       return { status: error.status, body: wordsOf(error) };
     }
   };
@@ -89,10 +119,11 @@ async function serve(
   return reply.status(status).send(body);
 }
 
-async function authenticate({ store }: SpotServerOptions, request: FastifyRequest): Promise<string> {
+async function authenticate({ store, strangers }: Serving, request: FastifyRequest): Promise<string> {
   const token = bearerOf(request.headers.authorization);
-  const [client] =
-    token === null ? [] : await store.read('SELECT id FROM clients WHERE token_hash = ?', hashToken(token));
+  const hash = token === null ? null : hashToken(token);
+  const [client] = hash === null ? [] : await store.read('SELECT id FROM clients WHERE token_hash = ?', hash);
+  if (hash !== null) strangers.judged(hash, client !== undefined);
   if (client === undefined) throw new Refusal(401, 'UNAUTHORIZED', 'show a token: Authorization: Bearer …');
   return String(client['id']);
 }

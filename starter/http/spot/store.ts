@@ -67,6 +67,6 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
     const errno = error instanceof Error && 'errno' in error ? error.errno : undefined;
     const answered = error instanceof Error && 'sqlState' in error;
     if (answered && !BUSY.has(errno)) throw error;
-    throw new Refusal(503, 'UNAVAILABLE', 'the database does not answer: try again');
+    throw new Refusal(503, 'UNAVAILABLE', 'the database does not answer: try again', { cause: error });
   }
 }

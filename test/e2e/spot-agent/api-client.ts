@@ -8,6 +8,7 @@ import { createStore } from '../../../starter/http/spot/store.ts';
 import type { SpotWorld } from './spot-world.ts';
 
 const DEADLINE_MS = 30_000;
+const PLENTY: Rate = { perSecond: 10_000, burst: 10_000 };
 
 /** An answer of the API. */
 export interface ApiAnswer {
@@ -21,14 +22,18 @@ export class SpotApi {
   readonly server: FastifyInstance;
   /** Errors that no request should ever cause. */
   readonly defects: unknown[] = [];
+  /** What was said of requests that were answered with 503. */
+  readonly unavailable: string[] = [];
   readonly #pool: ReturnType<typeof openDatabase>;
 
-  constructor(world: SpotWorld, rate: Rate = { perSecond: 10_000, burst: 10_000 }) {
+  constructor(world: SpotWorld, rate: Rate = PLENTY) {
     this.#pool = openDatabase(world.database.url);
     this.server = createSpotServer({
       store: createStore(this.#pool),
       entities: createEntities(world.client, DEADLINE_MS),
       rate,
+      strangerRate: PLENTY,
+      unavailable: (refusal) => this.unavailable.push(refusal.message),
       defect: (error) => this.defects.push(error),
     });
   }
