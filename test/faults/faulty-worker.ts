@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -43,6 +43,7 @@ export class FaultyWorker {
   start(): void {
     const out = openSync(this.#log, 'a');
     const child = spawn(process.execPath, [this.#program], { env: this.#env, stdio: ['ignore', out, out] });
+    closeSync(out);
     this.#current = child;
     this.#processes.add(child);
     child.once('exit', () => {

@@ -41,6 +41,7 @@ const READ_EVERY = 8;
 const VERIFY_AT_ONCE = 64;
 const LAST_ANSWERS_MS = 3_000;
 const CONNECT_WITHIN_MS = 10_000;
+const REFRESH_MS = 2_000;
 
 interface Written {
   readonly key: string;
@@ -238,7 +239,6 @@ async function openCluster(world: ClusterWorld): Promise<Cluster> {
     {
       lazyConnect: true,
       redisOptions: { password: world.password, connectTimeout: 2_000, commandTimeout: 10_000 },
-      slotsRefreshInterval: 2_000,
       retryDelayOnFailover: 50,
       retryDelayOnClusterDown: 50,
       retryDelayOnTryAgain: 20,
@@ -247,6 +247,9 @@ async function openCluster(world: ClusterWorld): Promise<Cluster> {
     },
   );
   client.on('error', () => {}); // The rejected command tells.
+  // The client's own timer for this outlives a disconnect in the middle of a refresh, and the process with it.
+  const refreshing = setInterval(() => client.refreshSlotsCache(), REFRESH_MS).unref();
+  client.once('end', () => clearInterval(refreshing));
   return client;
 }
 
