@@ -121,6 +121,6 @@ it('is true: every command of the README does what is said of it', async () => {
   for (const words of ['control/image', 'control/announce', 'control/behaviour', 'control/agents'])
     await type(words);
   expect(await type('/metrics')).toContain(
-    `instance_status{status="running_primary",client="${named['CLIENT']}"} 1`,
+    `instance_status{client="${named['CLIENT']}",status="running_primary"} 1`,
   );
 });
