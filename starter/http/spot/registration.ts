@@ -73,6 +73,7 @@ async function judge(session: Session, clientId: string, body: Registering): Pro
   return { agentId, judged };
 }
 
+/** Makes the instance PRIMARY; where another one was before it, it must not share that one's epoch. */
 async function addPrimary(
   session: Session,
   clientId: string,
@@ -83,7 +84,7 @@ async function addPrimary(
     `INSERT INTO agents (id, client_id, logical_agent_id, instance_id, region, status, last_heartbeat_at)
      VALUES (?, ?, ?, ?, ?, 'online', NOW(3))
      ON DUPLICATE KEY UPDATE instance_id = VALUES(instance_id), region = VALUES(region), status = 'online',
-       last_heartbeat_at = NOW(3), generation = generation + 1`,
+       last_heartbeat_at = NOW(3), generation = generation + 1, epoch = epoch + 1`,
     agentId,
     clientId,
     body.logical_agent_id,

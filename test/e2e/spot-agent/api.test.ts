@@ -26,6 +26,21 @@ const launchConfig = (): object => ({
 const ready = { state: 'ready', seconds_since_sync: 1 };
 
 describe('an agent', () => {
+  it('that lost its PRIMARY takes the next one that registers, with an epoch of its own', async () => {
+    const agent = await registerAgent(world, client);
+    await world.database.run(
+      "UPDATE instances SET is_primary = FALSE, instance_status = 'terminated' WHERE id = ?",
+      agent.instance,
+    );
+    const next = `i-${randomBytes(8).toString('hex')}0`;
+    const answer = await client.ask('POST', '/api/agents/register', registration(agent.logical, next));
+    expect(answer).toMatchObject({ status: 200, body: { role: 'primary', epoch: 1 } });
+    const old = { instance_id: agent.instance, epoch: 0 };
+    expect(await client.ask('POST', `/api/agents/${agent.id}/heartbeat`, old)).toMatchObject({
+      body: { primary: false, epoch: 1 },
+    });
+  });
+
   it('registers, is configured, prepares a replica, and moves to it by a termination notice', async () => {
     const agent = await registerAgent(world, client);
     const at = `/api/agents/${agent.id}`;

@@ -91,6 +91,7 @@ export class SpotSimulation {
     this.instances.set(id, primary);
     if (!this.cloud.has(id)) this.#run(id, primary, null, 0);
     this.agent.generation += 1;
+    this.agent.epoch += 1;
   }
 
   /** An instance that runs and that no row knows of: ours, whose launch was lost, or somebody else's. */
