@@ -10,7 +10,7 @@ export interface TestProject {
   readonly testTimeoutMs: number;
 }
 
-const FAST = { needsStack: false, maxWorkers: 1, testTimeoutMs: 60_000 } as const;
+const FAST = { needsStack: false, maxWorkers: 1, testTimeoutMs: 180_000 } as const;
 const REAL = { needsStack: true, maxWorkers: 1, testTimeoutMs: 300_000 } as const;
 
 /** Every project, in the order in which a person wants to hear of its failures. */

@@ -15,6 +15,7 @@ const stage = (script: string, options: Partial<Stage> = {}): Stage => ({
   command: ['--eval', script],
   countsTests: false,
   budgetMs: 60_000,
+  hangsAfterMs: 180_000,
   live: false,
   ...options,
 });
@@ -74,8 +75,8 @@ describe('a stage', () => {
     // The grandchild shares the output, which is closed only when both have ended.
     const forever = "['--eval', 'setInterval(() => {}, 1e6)']";
     const script = `require('node:child_process').spawnSync(process.execPath, ${forever}, { stdio: 'inherit' })`;
-    const result = await execute(stage(script, { budgetMs: 500 }), directory, () => {});
-    expect(result).toMatchObject({ passed: 0, failed: 1, notes: ['Ended after 3 times its budget.'] });
+    const result = await execute(stage(script, { hangsAfterMs: 1_500 }), directory, () => {});
+    expect(result).toMatchObject({ passed: 0, failed: 1, notes: ['Ended after 1.5 s: it hangs.'] });
   });
 });
 

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import type { Stage } from './stages.ts';
+import { formatDuration } from './summary.ts';
 import { tallyReport, withExitCode } from './tally.ts';
 import type { Tally, VitestReport } from './tally.ts';
 
@@ -17,8 +18,6 @@ export interface StageResult extends Tally {
   readonly notes: readonly string[];
 }
 
-/** A stage that takes this many times its budget hangs, and is ended. */
-const PATIENCE = 3;
 const GRACE_MS = 30_000;
 const SKIPPED_SHOWN = 5;
 /** How long the output may stay open after the command has ended. */
@@ -47,7 +46,7 @@ export async function execute(
     ? readReport(reportFile)
     : { passed: exitCode === 0 ? 1 : 0, failed: 0, skipped: [] };
   const notes = [
-    ...(ended.hung ? [`Ended after ${PATIENCE} times its budget.`] : []),
+    ...(ended.hung ? [`Ended after ${formatDuration(stage.hangsAfterMs)}: it hangs.`] : []),
     ...(ended.leftover ? ['It left a process behind, which still holds its output.'] : []),
     ...describeSkipped(counted.skipped),
   ];
@@ -115,7 +114,7 @@ async function runNode(
   const limit = setTimeout(() => {
     hung = true;
     stop(child);
-  }, stage.budgetMs * PATIENCE);
+  }, stage.hangsAfterMs);
   const exitCode = await new Promise<number | null>((resolve, reject) => {
     child.on('error', reject).on('close', resolve);
     child.on('exit', () => {

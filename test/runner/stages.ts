@@ -11,12 +11,16 @@ export interface Stage {
   readonly countsTests: boolean;
   /** How long it may take, as printed beside how long it took. */
   readonly budgetMs: number;
+  /** After how long it hangs, and is ended: far beyond its budget, since a machine may be busy with the parts. */
+  readonly hangsAfterMs: number;
   /** Whether its output is shown as it comes, because it takes minutes. */
   readonly live: boolean;
 }
 
 const MINUTE_MS = 60_000;
 const LIFECYCLE_BUDGET_MS = 8 * MINUTE_MS;
+const HANGS_AFTER_MS = 20 * MINUTE_MS;
+const PARTS_HANG_AFTER_MS = 45 * MINUTE_MS;
 const VITEST = 'node_modules/vitest/vitest.mjs';
 
 const tool = (name: string, ...command: string[]): Stage => ({
@@ -24,6 +28,7 @@ const tool = (name: string, ...command: string[]): Stage => ({
   command,
   countsTests: false,
   budgetMs: MINUTE_MS,
+  hangsAfterMs: HANGS_AFTER_MS,
   live: false,
 });
 
@@ -41,6 +46,7 @@ export const FETCH: Stage = {
   command: ['test/runner/fetch-parts.ts'],
   countsTests: false,
   budgetMs: 15 * MINUTE_MS,
+  hangsAfterMs: PARTS_HANG_AFTER_MS,
   live: true,
 };
 
@@ -70,7 +76,8 @@ export function areasOf(files: readonly string[]): ReadonlyMap<string, readonly 
 function tests(project: TestProject, name: string, files: readonly string[], budgetMs: number): Stage {
   const reporter = project.needsStack ? 'verbose' : 'default';
   const command = [VITEST, 'run', ...files, '--project', project.name, '--reporter', reporter];
-  return { name, command, countsTests: true, budgetMs, live: project.needsStack };
+  const live = project.needsStack;
+  return { name, command, countsTests: true, budgetMs, hangsAfterMs: HANGS_AFTER_MS, live };
 }
 
 function testFiles(project: TestProject): readonly string[] {

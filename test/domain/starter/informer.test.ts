@@ -12,7 +12,7 @@ const QUICK: InformerTimes = {
   idleMs: 60_000,
   backOff: { firstMs: 1, limitMs: 5 },
 };
-const WITHIN = { timeout: 20_000, interval: 20 };
+const WITHIN = { timeout: 90_000, interval: 20 };
 
 const object = (name: string, version: string, more: object = {}) => ({
   metadata: { namespace: 'a', name, resourceVersion: version, ...more },
