@@ -7,8 +7,11 @@ import { runAttempt } from '../attempt.ts';
 import { TcpProxy } from '../starter/tcp-proxy.ts';
 import { openStage, readKubeConfig, type KubernetesStage } from './stage.ts';
 
-/** No kubelet has this node, so that the test alone says what becomes of its pods. */
-const NODE = 'conformance-nowhere';
+/**
+ * Nobody schedules for this one, so that the test alone says what becomes of its pods: those on a node that does not
+ * exist would be collected as garbage.
+ */
+const SCHEDULER = 'conformance-nobody';
 
 let stage: KubernetesStage;
 let activities: KubernetesActivities;
@@ -24,7 +27,11 @@ const createPod = (group: string, name: string) =>
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name, namespace: stage.namespace, labels: { group } },
-    spec: { nodeName: NODE, terminationGracePeriodSeconds: 0, containers: [{ name: 'c', image: 'none' }] },
+    spec: {
+      schedulerName: SCHEDULER,
+      terminationGracePeriodSeconds: 0,
+      containers: [{ name: 'c', image: 'none' }],
+    },
   });
 const setStatus = (name: string, status: object) =>
   stage.client.patch(podName(name), {
@@ -48,7 +55,7 @@ describe('waiting for pods', () => {
     await waiting.hear('1 of 2 pods are Ready');
     await setReady('two-1');
     expect(await waiting.result).toMatchObject([
-      { name: 'two-0', ip: '10.1.2.3', node: NODE, ready: true, waiting: null },
+      { name: 'two-0', ip: '10.1.2.3', node: null, ready: true, waiting: null },
       { name: 'two-1', ready: true },
     ]);
   });

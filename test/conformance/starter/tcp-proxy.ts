@@ -1,5 +1,8 @@
 import { connect, createServer } from 'node:net';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
+
+/** Neither the embedded stack nor a client that asks the system for a port comes here. */
+const PORTS = { first: 24_000, count: 6_000 } as const;
 
 /** A wire between a client and a server that a test can freeze, cut and mend. */
 export class TcpProxy implements AsyncDisposable {
@@ -74,11 +77,20 @@ export class TcpProxy implements AsyncDisposable {
     });
   }
 
+  /** Takes a port below those of which the system gives one to every client, or another's could stand on it when it is mended. */
   async #listen(): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen(this.#port, '127.0.0.1', resolve);
-    });
-    this.#port = (this.#server.address() as AddressInfo).port;
+    for (;;) {
+      const port = this.#port === 0 ? PORTS.first + Math.floor(Math.random() * PORTS.count) : this.#port;
+      const failed = await new Promise<NodeJS.ErrnoException | null>((resolve) => {
+        this.#server.once('error', resolve);
+        this.#server.listen(port, '127.0.0.1', () => resolve(null));
+      });
+      if (failed === null) {
+        this.#port = port;
+        return;
+      }
+      if (failed.code !== 'EADDRINUSE' || this.#port !== 0) throw failed;
+      this.#server = this.#createServer();
+    }
   }
 }
