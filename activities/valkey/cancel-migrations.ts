@@ -2,8 +2,9 @@ import { pollUntil } from '../polling.ts';
 import { withMembers, type Member, type ValkeyClients } from './access.ts';
 import type { ValkeyActivities } from './contract.ts';
 import { ValkeyError } from './errors.ts';
-import { closeOpenSlots, seeAll } from './open-slots.ts';
+import { closeOpenSlots } from './open-slots.ts';
 import { isRunning, readSlotJobs } from './slot-jobs.ts';
+import { seeAll } from './view.ts';
 
 type Input = Parameters<ValkeyActivities['cancelValkeyMigrations']>[0];
 

@@ -6,7 +6,7 @@ import type { ValkeyActivities } from './contract.ts';
 import { parseInfo } from './info.ts';
 import { isRunning, readSlotJobs } from './slot-jobs.ts';
 import { countSlots, subtractRanges } from './slots.ts';
-import { dissenters, readView, type View } from './view.ts';
+import { dissenters, readView, seeAll, type Seen } from './view.ts';
 
 type Input = Parameters<ValkeyActivities['handOverValkeyMaster']>[0];
 type HandedOver = Awaited<ReturnType<ValkeyActivities['handOverValkeyMaster']>>;
@@ -15,16 +15,11 @@ const LOOK_EVERY_MS = 20;
 /** Valkey itself gives a manual failover up after 5 s; only then may another one be asked for. */
 const TAKES_AT_MOST_MS = 6_000;
 
-interface Seen {
-  readonly member: Member;
-  readonly view: View;
-}
-
 /** Hands a shard to one of its replicas; one that leads already is only verified. */
 export function handOver(clients: ValkeyClients, { access, server, servers }: Input): Promise<HandedOver> {
   const others = servers.filter((one) => one.pod !== server.pod);
   return withMembers(clients, access, [server, ...others], async (members) => {
-    const seen = await Promise.all(members.map(async (member) => ({ member, view: await readView(member) })));
+    const seen = await seeAll(members);
     const [heir, ...rest] = seen;
     if (heir === undefined) throw new Error('a handover has an heir');
     const gapMs = heir.view.self.role === 'master' ? 0 : await takeOver(heir, rest);

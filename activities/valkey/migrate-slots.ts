@@ -6,10 +6,10 @@ import { withMembers, type Member, type ValkeyClients } from './access.ts';
 import type { ValkeyActivities } from './contract.ts';
 import { ValkeyError } from './errors.ts';
 import { moveKeys, slotsOf, type Parties } from './move-keys.ts';
-import { closeOpenSlots, seeAll } from './open-slots.ts';
+import { closeOpenSlots } from './open-slots.ts';
 import { isRunning, planNextMove, readSlotJobs, type SlotJob } from './slot-jobs.ts';
 import { countSlots, formatRanges, subtractRanges } from './slots.ts';
-import { readView } from './view.ts';
+import { readView, seeAll } from './view.ts';
 
 type Input = Parameters<ValkeyActivities['migrateValkeySlots']>[0];
 type Moved = Awaited<ReturnType<ValkeyActivities['migrateValkeySlots']>>;

@@ -1,15 +1,8 @@
 import type { SlotRange } from '../../workflows/valkey-cluster/domain/observation.ts';
 import { reportProgress } from '../attempt.ts';
-import type { Member } from './access.ts';
 import { moveSlotKeys, returnSlotKeys } from './move-keys.ts';
 import { contains } from './slots.ts';
-import { readView, type View } from './view.ts';
-
-/** A server, and what it said when it was looked at. */
-export interface Seen {
-  readonly member: Member;
-  readonly view: View;
-}
+import type { Seen } from './view.ts';
 
 /** Whose open slots are to be closed. */
 interface Closing {
@@ -19,10 +12,6 @@ interface Closing {
   readonly within?: readonly SlotRange[];
   readonly without?: readonly SlotRange[];
 }
-
-/** Looks at all servers at once. */
-export const seeAll = (members: readonly Member[]): Promise<readonly Seen[]> =>
-  Promise.all(members.map(async (member) => ({ member, view: await readView(member) })));
 
 /**
  * Closes slots that somebody left half moved. One that is open on both sides is moved to its end; one that only the

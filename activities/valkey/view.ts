@@ -1,3 +1,4 @@
+import type { Member } from './access.ts';
 import type { ValkeyConnection } from './client.ts';
 import { parseClusterNodes, type ClusterNode } from './cluster-nodes.ts';
 import { parseClusterState, type ClusterState } from './info.ts';
@@ -32,6 +33,16 @@ export async function readView(connection: ValkeyConnection): Promise<View> {
   ]);
   return buildView(connection.endpoint.pod, nodes, info);
 }
+
+/** A server, and what it said when it was looked at. */
+export interface Seen {
+  readonly member: Member;
+  readonly view: View;
+}
+
+/** Looks at all servers at once. */
+export const seeAll = (members: readonly Member[]): Promise<readonly Seen[]> =>
+  Promise.all(members.map(async (member) => ({ member, view: await readView(member) })));
 
 /** Members, roles and slots as one text, equal for views that agree. */
 export const describeView = (view: View): string =>

@@ -1,8 +1,7 @@
 import { failureOf } from '../shared/failures.ts';
 import type { Performers } from '../shared/operation.ts';
 import type { ValkeyTypes } from './contract.ts';
-import { buildAccess } from './domain/access.ts';
-import { CLIENT_PORT } from './domain/names.ts';
+import { buildAccess, serversOf } from './domain/access.ts';
 import { awaitReady, selectAwaited, type ValkeyRun } from './performers.ts';
 
 /** The change with which servers that come back are introduced before their pods are Ready. */
@@ -43,9 +42,7 @@ async function introduceEarly(
   const running = await run.port
     .wait(`${summary} (started)`)
     .awaitKubernetesPods({ ...pods, until: 'Running' });
-  const servers = running.flatMap(({ name, uid, ip }) =>
-    ip === null ? [] : [{ pod: name, podUid: uid, ip, port: CLIENT_PORT }],
-  );
+  const servers = serversOf(running);
   const access = buildAccess(run.observed.cluster);
   await run.port.wait(`${summary} (introduced)`).meetValkeyNodes({ access, servers, starting: true });
 }

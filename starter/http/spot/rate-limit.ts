@@ -1,3 +1,5 @@
+import { RecentMap } from './recent-map.ts';
+
 /** How many requests a client may make: so many a second on average, and so many at once. */
 export interface Rate {
   readonly perSecond: number;
@@ -10,7 +12,7 @@ const COUNTED = 10_000;
 /** Counts requests by client or address. Each process counts for itself: the limit protects it, and is no quota. */
 export class RateLimit {
   readonly #rate: Rate;
-  readonly #left = new Map<string, { tokens: number; atMs: number }>();
+  readonly #left = new RecentMap<string, { tokens: number; atMs: number }>(COUNTED);
 
   constructor(rate: Rate) {
     this.#rate = rate;
@@ -22,10 +24,7 @@ export class RateLimit {
     const before = this.#left.get(caller) ?? { tokens: burst, atMs: nowMs };
     const tokens = Math.min(burst, before.tokens + ((nowMs - before.atMs) / 1000) * perSecond);
     if (tokens < 1) return Math.ceil((1 - tokens) / perSecond);
-    this.#left.delete(caller);
     this.#left.set(caller, { tokens: tokens - 1, atMs: nowMs });
-    const [oldest] = this.#left.keys();
-    if (this.#left.size > COUNTED && oldest !== undefined) this.#left.delete(oldest);
     return 0;
   }
 }

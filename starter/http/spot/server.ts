@@ -8,7 +8,7 @@ import { RateLimit, type Rate } from './rate-limit.ts';
 import { Refusal } from './refusal.ts';
 import { agentParams } from './schemas.ts';
 import { Strangers } from './strangers.ts';
-import { bearerOf, hashToken } from './tokens.ts';
+import { bearerHashOf } from './tokens.ts';
 
 const BODY_BYTES = 64 * 1024;
 const UNAVAILABLE = 503;
@@ -69,8 +69,8 @@ interface Serving extends SpotServerOptions {
 }
 
 function admit(strangers: Strangers, request: FastifyRequest, reply: FastifyReply): void {
-  const token = bearerOf(request.headers.authorization);
-  refuseEager(reply, strangers.take(request.ip, token === null ? null : hashToken(token), Date.now()));
+  const hash = bearerHashOf(request.headers.authorization);
+  refuseEager(reply, strangers.take(request.ip, hash, Date.now()));
 }
 
 function refuseEager(reply: FastifyReply, waitSeconds: number): void {
@@ -120,8 +120,7 @@ async function serve(
 }
 
 async function authenticate({ store, strangers }: Serving, request: FastifyRequest): Promise<string> {
-  const token = bearerOf(request.headers.authorization);
-  const hash = token === null ? null : hashToken(token);
+  const hash = bearerHashOf(request.headers.authorization);
   const [client] = hash === null ? [] : await store.read('SELECT id FROM clients WHERE token_hash = ?', hash);
   if (hash !== null) strangers.judged(hash, client !== undefined);
   if (client === undefined) throw new Refusal(401, 'UNAUTHORIZED', 'show a token: Authorization: Bearer …');

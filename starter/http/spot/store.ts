@@ -24,8 +24,10 @@ const BUSY: ReadonlySet<unknown> = new Set([1205, 1213, 1040, 1203]);
 const DUPLICATE = 1062;
 
 /** Whether a row could not be written because there is one like it. */
-export const isDuplicate = (error: unknown): boolean =>
-  error instanceof Error && 'errno' in error && error.errno === DUPLICATE;
+export const isDuplicate = (error: unknown): boolean => errnoOf(error) === DUPLICATE;
+
+const errnoOf = (error: unknown): unknown =>
+  error instanceof Error && 'errno' in error ? error.errno : undefined;
 
 /** Gives the database words in which the API speaks. */
 export function createStore(pool: Pool): Store {
@@ -64,9 +66,8 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const errno = error instanceof Error && 'errno' in error ? error.errno : undefined;
     const answered = error instanceof Error && 'sqlState' in error;
-    if (answered && !BUSY.has(errno)) throw error;
+    if (answered && !BUSY.has(errnoOf(error))) throw error;
     throw new Refusal(503, 'UNAVAILABLE', 'the database does not answer: try again', { cause: error });
   }
 }

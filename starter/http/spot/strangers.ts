@@ -1,4 +1,5 @@
 import { RateLimit, type Rate } from './rate-limit.ts';
+import { RecentMap } from './recent-map.ts';
 
 /** How many tokens are remembered: more than a process serves, and little memory. */
 const REMEMBERED = 10_000;
@@ -9,7 +10,7 @@ const REMEMBERED = 10_000;
  */
 export class Strangers {
   readonly #limit: RateLimit;
-  readonly #recognised = new Set<string>();
+  readonly #recognised = new RecentMap<string, true>(REMEMBERED);
 
   constructor(rate: Rate) {
     this.#limit = new RateLimit(rate);
@@ -23,10 +24,7 @@ export class Strangers {
 
   /** What the database said of a token. One that is not valid any more is a stranger's again. */
   judged(tokenHash: string, isValid: boolean): void {
-    this.#recognised.delete(tokenHash);
-    if (!isValid) return;
-    this.#recognised.add(tokenHash);
-    const [oldest] = this.#recognised;
-    if (this.#recognised.size > REMEMBERED && oldest !== undefined) this.#recognised.delete(oldest);
+    if (isValid) this.#recognised.set(tokenHash, true);
+    else this.#recognised.delete(tokenHash);
   }
 }

@@ -8,6 +8,8 @@ export const newToken = (): string => PREFIX + randomBytes(32).toString('base64u
 /** What is stored of a token. It is random and long, so that a plain hash cannot be searched backwards. */
 export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-/** The token of an `Authorization: Bearer …` header, or null. */
-export const bearerOf = (header: string | undefined): string | null =>
-  /^Bearer ([\w-]{20,200})$/.exec(header ?? '')?.[1] ?? null;
+/** What is stored of the token in an `Authorization: Bearer …` header, or null. */
+export function bearerHashOf(header: string | undefined): string | null {
+  const token = /^Bearer ([\w-]{20,200})$/.exec(header ?? '')?.[1];
+  return token === undefined ? null : hashToken(token);
+}

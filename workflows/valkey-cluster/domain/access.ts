@@ -37,8 +37,8 @@ export function buildAccess(cluster: ValkeyClusterResource): {
 
 /** The servers of these pods, as far as they run. */
 export const serversOf = (
-  pods: readonly ValkeyPod[],
+  pods: readonly (Pick<ValkeyPod, 'name' | 'uid' | 'ip'> & Partial<Pick<ValkeyPod, 'terminating'>>)[],
 ): readonly { readonly pod: string; readonly podUid: string; readonly ip: string; readonly port: number }[] =>
   pods
-    .filter((pod) => !pod.terminating)
+    .filter((pod) => pod.terminating !== true)
     .flatMap(({ name, uid, ip }) => (ip === null ? [] : [{ pod: name, podUid: uid, ip, port: CLIENT_PORT }]));
