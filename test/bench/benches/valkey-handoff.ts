@@ -12,6 +12,11 @@ const RANGES: readonly (readonly number[])[] = [
   [11, 12, 13, 14, 15],
 ];
 
+/** Writers that leave the processors to the servers: at full speed they would be what is measured. */
+const LIGHT = { restMs: 2 } as const;
+/** After so many writes a handover, or the start, is over for the writers too. */
+const SETTLED_WRITES = 1_000;
+
 /** The longest time without a write in each shard during an upgrade, over that of a bare handover by hand. */
 export const valkeyHandoff: Bench = {
   name: 'valkey-handoff',
@@ -22,22 +27,24 @@ export const valkeyHandoff: Bench = {
   async prepare(afterwards, interrupted) {
     const stack = await startStackFor(afterwards, { signal: interrupted });
     const gaps: Record<'ours' | 'floor' | 'surge', number[]> = { ours: [], floor: [], surge: [] };
-    const measured = (of: keyof typeof gaps, work: (world: ClusterWorld) => Promise<void>) => () =>
-      withCluster(stack, async (world) => {
-        const audit = await Audit.start(world);
-        try {
-          await work(world);
-        } finally {
-          await audit.stop();
-        }
-        const { gapsMs } = await audit.stop();
-        const shards = RANGES.map((ranges) => Math.max(...ranges.map((range) => gapsMs[range] ?? 0)));
-        gaps[of].push(...shards);
-        return median(shards);
-      });
+    const measured =
+      (of: keyof typeof gaps, work: (world: ClusterWorld, audit: Audit) => Promise<void>) => () =>
+        withCluster(stack, async (world) => {
+          const audit = await Audit.start(world, LIGHT);
+          try {
+            await settle(audit);
+            await work(world, audit);
+          } finally {
+            await audit.stop();
+          }
+          const { gapsMs } = await audit.stop();
+          const shards = RANGES.map((ranges) => Math.max(...ranges.map((range) => gapsMs[range] ?? 0)));
+          gaps[of].push(...shards);
+          return median(shards);
+        });
     return {
       ours: measured('ours', (world) => upgradeByKeelson(world)),
-      floor: measured('floor', handOverByHand),
+      floor: measured('floor', (world, audit) => handOverByHand(world, () => settle(audit))),
       async beside() {
         await measured('surge', (world) => upgradeByKeelson(world, 'Surge'))();
         return [
@@ -49,3 +56,5 @@ export const valkeyHandoff: Bench = {
     };
   },
 };
+
+const settle = (audit: Audit): Promise<void> => audit.reached(audit.writes + SETTLED_WRITES);
