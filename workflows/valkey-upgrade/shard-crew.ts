@@ -62,11 +62,11 @@ export class ShardCrew {
   }
 
   /** Waits until a step was performed by the workflow of its shard; gives what was measured. */
-  async follow(step: ValkeyStep, before: () => Promise<void>): Promise<Facts> {
+  async follow(step: ValkeyStep, before: (shard: number) => Promise<void>): Promise<Facts> {
     const shard = shardOf(step);
     if (this.#skipped.has(shard)) return { skipped: true };
     const own = this.#run.input.plan.steps.filter((one) => shardOf(one) === shard);
-    if (!this.#hands.has(shard)) await before();
+    if (!this.#hands.has(shard)) await before(shard);
     // Somebody may have decided so while it was waited.
     if (this.#skipped.has(shard)) return { skipped: true };
     const hand = this.#hands.get(shard) ?? (await this.#start(shard, own));

@@ -20,7 +20,7 @@ import {
   type ShardStatus,
   type ValkeyUpgradeResource,
 } from './domain/resource.ts';
-import { recordOf } from './domain/record.ts';
+import { leftOutOf, recordOf } from './domain/record.ts';
 import { recordWaiting } from './domain/waiting.ts';
 import { FOR_TAG_ANNOTATION, nameForTag, specForTag, wishOf } from './domain/wish.ts';
 import { shardOf } from './shard-crew.ts';
@@ -33,8 +33,6 @@ export class UpgradeCase {
   readonly log: UpgradeLog;
   readonly #upgrade: ValkeyUpgradeResource;
   #begun = 0;
-  #agreed = 0;
-  readonly #skipped = new Set<number>();
 
   constructor(
     run: ValkeyRun,
@@ -55,7 +53,7 @@ export class UpgradeCase {
 
   /** The shards that somebody wanted left out. */
   get skipped(): readonly number[] {
-    return [...this.#skipped].toSorted((a, b) => a - b);
+    return leftOutOf(this.log.record.shards);
   }
 
   get rollbackOnFailure(): boolean {
@@ -101,7 +99,7 @@ export class UpgradeCase {
         stabilitySeconds: spec.stabilitySeconds,
       },
       status: this.#statusOf(shard),
-      gate: this.#gate(),
+      gate: this.#gate(shard),
     };
   }
 
@@ -109,29 +107,44 @@ export class UpgradeCase {
   hear(run: ValkeyRun, news: ShardNews | Agreement | { readonly skip: ShardSkip }): void {
     if (isShardSkip(news)) {
       const { shard, reason } = news.skip;
-      this.#skipped.add(shard);
       this.log.shard({ ...this.#statusOf(shard), status: 'Skipped', skippedBecause: reason });
       return;
     }
     if (isAgreement(news)) {
-      this.#agreed += 1;
-      this.log.note({ reason: this.log.record.phase, message: `approved by ${news.approvedBy}` });
+      this.#agree(news);
       return;
     }
-    this.log.shard(news.shard);
+    const { shardIndex } = news.shard;
+    // A shard may not have heard yet what a person said of it.
+    const { approvedBy } = this.#statusOf(shardIndex);
+    this.log.shard({ ...news.shard, ...(approvedBy === undefined ? {} : { approvedBy }) });
     this.#tellWayBack(run, news);
-    if (news.awaits !== null) this.#ask(run, news.awaits);
+    if (news.awaits !== null && approvedBy === undefined) this.#ask(run, news.awaits);
   }
 
   /** Where every shard is asked for, nothing of the next one is touched before. */
-  async awaitApproval(run: ValkeyRun): Promise<void> {
+  async awaitApproval(run: ValkeyRun, shard: number): Promise<void> {
     if (this.direction === 'rollback' || this.#upgrade.spec.approval !== 'EachShard') return;
-    const wanted = this.#begun;
-    if (this.#agreed >= wanted) return;
-    this.#ask(run, `shard number ${wanted} of this upgrade`);
-    const summary = `approval of the next shard`;
-    await run.port.until(() => this.#agreed >= wanted || run.progress.stopping !== null, { summary });
+    if (this.#isApproved(shard)) return;
+    this.#ask(run, nameShards([shard]));
+    const summary = `approval of ${nameShards([shard])}`;
+    const decided = (): boolean => this.#isApproved(shard) || this.skipped.includes(shard);
+    await run.port.until(() => decided() || run.progress.stopping !== null, { summary });
     await run.safePoint();
+  }
+
+  /** What a person agrees to is kept in the status, so that it is not asked for again when all is planned anew. */
+  #agree({ approvedBy }: Agreement): void {
+    const { phase, shards } = this.log.record;
+    // Where each shard is asked for, the next one is meant; otherwise all of them.
+    const each = this.#upgrade.spec.approval === 'EachShard';
+    const next = shards.find((one) => one.status === 'Pending' && one.approvedBy === undefined);
+    const approved = shards.map((one) => (!each || one === next ? { ...one, approvedBy } : one));
+    this.log.note({ shards: approved, reason: phase, message: `approved by ${approvedBy}` });
+  }
+
+  #isApproved(shard: number): boolean {
+    return this.#statusOf(shard).approvedBy !== undefined;
   }
 
   #ask(run: ValkeyRun, what: string): void {
@@ -140,8 +153,8 @@ export class UpgradeCase {
     run.tell(message);
   }
 
-  #gate(): ShardOrder['gate'] {
-    if (this.direction === 'rollback' || this.#agreed > 0) return null;
+  #gate(shard: number): ShardOrder['gate'] {
+    if (this.direction === 'rollback' || this.#isApproved(shard)) return null;
     const { approval } = this.#upgrade.spec;
     // An upgrade that was planned anew has its first handover behind it, as its status says.
     const handedOver = this.log.record.shards.some((one) => one.promotedReplica !== undefined);

@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_SPEC } from '../../../workflows/valkey-cluster/domain/spec-defaults.ts';
-import type { ValkeyUpgradeSpec } from '../../../workflows/valkey-upgrade/domain/resource.ts';
-import { ID, openStage } from '../valkey-cluster/stage.ts';
-import type { ValkeyWorld } from '../valkey-cluster/world.ts';
-import type { WorldUpgrade } from '../valkey-cluster/world-upgrades.ts';
-
-const image = (tag: string) => ({ image: { ...DEFAULT_SPEC.image, tag } });
+import { image, imagesOf, running } from './running.ts';
 
 const SHARD = [
   'Pending',
@@ -16,37 +10,6 @@ const SHARD = [
   'UpgradingOldMaster',
   'Completed',
 ];
-
-const imagesOf = (world: ValkeyWorld): readonly string[] => [...new Set(world.pods.map((pod) => pod.image))];
-
-/** A cluster on 9.0.0 in peace, and words to upgrade it. */
-async function running(spec: Parameters<ValkeyWorld['apply']>[0] = {}, options = {}) {
-  const stage = openStage(options);
-  const { world, engine, hint, settles, until } = stage;
-  hint(world.apply({ ...image('9.0.0'), ...spec }));
-  await settles('Running');
-  const upgrade = (
-    name: string,
-    targetVersion: string,
-    more: Partial<ValkeyUpgradeSpec> = {},
-  ): WorldUpgrade => {
-    hint(
-      world.upgrades.create(
-        name,
-        { clusterRef: { name: 'cache' }, targetVersion, ...more },
-        engine.agenda.nowMs,
-      ),
-    );
-    const found = world.upgrades.all.find(({ resource }) => resource.name === name);
-    if (found === undefined) throw new Error(`there is no upgrade ${name}`);
-    return found;
-  };
-  const ends = async (of: WorldUpgrade, phase: string): Promise<void> => {
-    await until(`${of.resource.name} is ${phase}`, () => of.status?.phase === phase);
-    await settles('Running');
-  };
-  return { ...stage, upgrade, ends };
-}
 
 describe('an upgrade', () => {
   it('goes through the phases and each shard through its states, and the spec then says the version', async () => {
@@ -144,140 +107,6 @@ describe('an upgrade', () => {
     expect(imageOf('cache-2-1')).toBe('valkey/valkey:9.0.0');
     await ends(done, 'Completed');
     expect(imagesOf(world)).toEqual(['valkey/valkey:9.1.2']);
-  });
-
-  it('comes back to where it was cancelled', async () => {
-    const { world, engine, upgrade, until, ends } = await running();
-    const cancelled = upgrade('to-9.1.2', '9.1.2');
-    await until('the second shard is begun', () => (cancelled.shardStates.get(1)?.length ?? 0) > 1);
-    await engine.update(ID, 'cancelOperation', { reason: 'not today' });
-    await ends(cancelled, 'RolledBack');
-    expect(cancelled.status?.errorMessage).toBe('cancelled: not today');
-    expect(imagesOf(world)).toEqual(['valkey/valkey:9.0.0']);
-    expect(world.pods).toHaveLength(6);
-  });
-
-  it('holds at the next step when it is paused, and goes on when it is resumed', async () => {
-    const { engine, upgrade, until, ends } = await running();
-    const paused = upgrade('to-9.1.2', '9.1.2');
-    await until('the first shard is begun', () => (paused.shardStates.get(0)?.length ?? 0) > 1);
-    await engine.update(ID, 'pause', { reason: 'a look' });
-    await engine.until(() => false, 10_000);
-    const then = JSON.stringify(paused.status?.shardStatuses.map(({ status }) => status));
-    await engine.until(() => false, 600_000);
-    expect(JSON.stringify(paused.status?.shardStatuses.map(({ status }) => status))).toBe(then);
-    await engine.update(ID, 'resume');
-    await ends(paused, 'Completed');
-  });
-
-  it.each([
-    ['BeforeFirstFailover', '9.0.0', 'FailingOver', 1],
-    ['PointOfNoReturn', '8.1.8', 'UpgradingOldMaster', 1],
-    ['EachShard', '9.0.0', 'Pending', 3],
-  ] as const)('asks a person: %s', async (approval, from, state, times) => {
-    const { engine, upgrade, until, ends } = await running(image(from));
-    const asking = upgrade('to-9.1.2', '9.1.2', { approval });
-    for (let at = 0; at < times; at += 1) {
-      await until('it asks', () => asking.conditions.some(({ reason }) => reason === 'AwaitingApproval'));
-      await engine.until(() => false, 600_000);
-      expect(asking.status?.shardStatuses[at]?.status).toBe(state);
-      const { hash } = engine.query(ID, 'plan') as { readonly hash: string };
-      await engine.update(ID, 'approve', { hash, by: 'ann', reason: 'looked at it' });
-      await until('it goes on', () => asking.conditions.every(({ reason }) => reason !== 'AwaitingApproval'));
-    }
-    await ends(asking, 'Completed');
-  });
-
-  it('asks once before the first failover, also when it has to plan anew after that', async () => {
-    const { world, engine, upgrade, until, ends } = await running();
-    const asking = upgrade('to-9.1.2', '9.1.2', { approval: 'BeforeFirstFailover' });
-    await until('it asks', () => asking.conditions.some(({ reason }) => reason === 'AwaitingApproval'));
-    const operationOf = () =>
-      (engine.query(ID, 'status') as { readonly operation: { readonly workflowId: string } | null }).operation
-        ?.workflowId;
-    const first = operationOf();
-    const { hash } = engine.query(ID, 'plan') as { readonly hash: string };
-    await engine.update(ID, 'approve', { hash, by: 'ann', reason: 'looked at it' });
-    await until('the second shard is begun', () => (asking.shardStates.get(1)?.length ?? 0) > 1);
-    // The servers of the last shard change their roles by themselves, as after the loss of its master.
-    const [one, other] = world.pods.filter((pod) => pod.shard === 2).map((pod) => world.server(pod.name));
-    if (one === undefined || other === undefined) throw new Error('the last shard has two servers');
-    const [master, heir] = one.slots.length > 0 ? [one, other] : [other, one];
-    Object.assign(heir, { slots: master.slots, masterId: null });
-    Object.assign(master, { slots: [], masterId: heir.id });
-    const operations = new Set<string | undefined>();
-    await until('it has ended', () => {
-      operations.add(operationOf());
-      return asking.status?.phase === 'Completed';
-    });
-    operations.delete(undefined);
-    operations.delete(first);
-    expect(operations.size).toBeGreaterThan(0);
-    await ends(asking, 'Completed');
-  });
-
-  it('leaves a shard out that somebody wants left out, until another upgrade', async () => {
-    const { world, engine, upgrade, until, ends, hint } = await running();
-    const partly = upgrade('partly', '9.1.2');
-    await until('it is begun', () => (partly.shardStates.get(0)?.length ?? 0) > 1);
-    const { operation } = engine.query(ID, 'status') as {
-      readonly operation: { readonly workflowId: string };
-    };
-    for (const shard of [0, 1])
-      engine.signal(operation.workflowId, 'news', { skip: { shard, reason: 'its owner asks' } });
-    await ends(partly, 'Completed');
-    const states = partly.status?.shardStatuses.map(({ status }) => status);
-    expect(states).toEqual(['Completed', 'Skipped', 'Completed']);
-    expect(imagesOf(world)).toHaveLength(2);
-    expect(world.resource?.spec.image.tag).toBe('9.0.0');
-    hint(world.hint());
-    await until('the cluster says so', () =>
-      (world.resource?.conditions ?? []).some(({ reason }) => reason === 'VersionsDiffer'),
-    );
-    expect(imagesOf(world)).toHaveLength(2);
-    await ends(upgrade('rest', '9.1.2'), 'Completed');
-    expect(imagesOf(world)).toEqual(['valkey/valkey:9.1.2']);
-    expect(world.resource?.spec.image.tag).toBe('9.1.2');
-  });
-
-  it('brings the shard that it is at to its end when it is deleted, and the cluster says what it left', async () => {
-    const { world, upgrade, until, ends, settles } = await running();
-    const deleted = upgrade('to-9.1.2', '9.1.2');
-    await until('the second shard is begun', () => (deleted.shardStates.get(1)?.length ?? 0) > 1);
-    world.upgrades.delete('to-9.1.2');
-    const told = () => world.resource?.conditions.find(({ reason }) => reason === 'VersionsDiffer');
-    await until('the cluster says so', () => told() !== undefined);
-    expect(told()?.message).toBe(
-      'not all shards run the same version (shard 2 on 9.0.0, shards 0 and 1 on 9.1.2): create a ValkeyUpgrade with targetVersion 9.1.2 to bring them together',
-    );
-    await settles('Running');
-    const tagsOf = (shard: number) => [
-      ...new Set(world.pods.filter((pod) => pod.shard === shard).map((pod) => pod.image.split(':')[1])),
-    ];
-    expect([0, 1, 2].map(tagsOf)).toEqual([['9.1.2'], ['9.1.2'], ['9.0.0']]);
-    expect(world.pods).toHaveLength(6);
-    expect(world.resource?.spec.image.tag).toBe('9.0.0');
-    await ends(upgrade('rest', '9.1.2'), 'Completed');
-    expect(imagesOf(world)).toEqual(['valkey/valkey:9.1.2']);
-  });
-
-  it('is complete when it is deleted in its last shard', async () => {
-    const { world, upgrade, until, settles } = await running();
-    const deleted = upgrade('to-9.1.2', '9.1.2');
-    await until('the last shard is begun', () => (deleted.shardStates.get(2)?.length ?? 0) > 1);
-    world.upgrades.delete('to-9.1.2');
-    await until('the spec says the version', () => world.resource?.spec.image.tag === '9.1.2');
-    await settles('Running');
-    expect(imagesOf(world)).toEqual(['valkey/valkey:9.1.2']);
-  });
-
-  it('ends when its cluster is deleted', async () => {
-    const { world, hint, upgrade, until } = await running();
-    const left = upgrade('broken', '9.9.9');
-    await until('it is begun', () => (left.shardStates.get(0)?.length ?? 0) > 1);
-    hint(world.delete());
-    await until('the cluster is gone', () => world.resource === null);
-    expect(world.pods).toEqual([]);
   });
 });
 

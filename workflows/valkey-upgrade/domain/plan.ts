@@ -13,6 +13,8 @@ export interface UpgradeWish {
   readonly replicasPerMaster: number;
   readonly strategy: Strategy;
   readonly maxUnavailableShards: number;
+  /** The shards that a person wanted left out. */
+  readonly leftOut?: readonly number[];
 }
 
 export const UPGRADE_PLAN_VERSION = 1;
@@ -22,7 +24,9 @@ export function planUpgrade(topology: ValkeyTopology, wish: UpgradeWish): Valkey
   const { from, to: tag, strategy } = wish;
   const pods = 1 + wish.replicasPerMaster;
   const goal = { tag, from, pods, surge: strategy === 'Surge', fresh: false, back: false };
-  const shards = listShards(topology).map((shard) => draftUpgrade(shard, goal));
+  const shards = listShards(topology)
+    .filter(({ shard }) => wish.leftOut?.includes(shard) !== true)
+    .map((shard) => draftUpgrade(shard, goal));
   return build('upgrade', shards, wish);
 }
 

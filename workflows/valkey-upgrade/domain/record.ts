@@ -36,7 +36,8 @@ export const recordOf = (upgrade: ValkeyUpgradeResource): UpgradeRecord => ({
   startedAt: upgrade.status?.startedAt ?? null,
   completedAt: null,
   errorMessage: upgrade.status?.errorMessage ?? null,
-  shards: upgrade.status?.shardStatuses ?? [],
+  // One that begins anew has nothing behind it.
+  shards: phaseOf(upgrade) === 'Pending' ? [] : (upgrade.status?.shardStatuses ?? []),
   rollbackPossibleUntil: null,
   serving: null,
   reason: phaseOf(upgrade),
@@ -57,6 +58,10 @@ export const withShard = (record: UpgradeRecord, shard: ShardStatus): UpgradeRec
     (a, b) => a.shardIndex - b.shardIndex,
   ),
 });
+
+/** The shards that a person wanted left out. */
+export const leftOutOf = (shards: readonly ShardStatus[]): readonly number[] =>
+  shards.flatMap((one) => (one.skippedBecause === undefined ? [] : one.shardIndex));
 
 /** Everything in the status of an upgrade but the conditions. */
 export function buildUpgradeStatus(record: UpgradeRecord): Readonly<Record<string, Json>> {

@@ -43,6 +43,8 @@ export interface ShardStatus {
   readonly error?: string;
   /** Why a person wanted it left out. */
   readonly skippedBecause?: string;
+  /** Who agreed to what the upgrade asks for in this shard. */
+  readonly approvedBy?: string;
 }
 
 /** The status as last written, from which an interrupted upgrade goes on. */

@@ -3,6 +3,7 @@ import { API_GROUP } from '../../valkey-cluster/domain/names.ts';
 import type { ValkeyObservation } from '../../valkey-cluster/domain/observation.ts';
 import { failedAttempt, fromTagOf, holdVersion, isUnderWay, judgeUpgrades, phaseOf } from './judgement.ts';
 import { isOver } from './phases.ts';
+import { leftOutOf, recordOf } from './record.ts';
 import { planRollback, planUpgrade, type UpgradeWish } from './plan.ts';
 import {
   DEFAULT_UPGRADE,
@@ -43,6 +44,7 @@ export function wishOf(
     replicasPerMaster: cluster.replicasPerMaster,
     strategy: strategyOf(spec, cluster.replicasPerMaster),
     maxUnavailableShards: spec.maxUnavailableShards,
+    leftOut: active === null ? [] : leftOutOf(recordOf(active).shards),
   };
 }
 

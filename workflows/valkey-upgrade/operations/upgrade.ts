@@ -62,7 +62,7 @@ async function performShards(run: ValkeyRun, upgrade: UpgradeCase): Promise<void
     (shard) => upgrade.orderFor(run, shard),
     (news) => upgrade.hear(run, news),
   );
-  const delegated = (step: ValkeyStep) => crew.follow(step, () => beforeShard(run, upgrade));
+  const delegated = (step: ValkeyStep) => crew.follow(step, (shard) => beforeShard(run, upgrade, shard));
   try {
     await run.perform({
       CreateShard: delegated,
@@ -82,7 +82,7 @@ async function performShards(run: ValkeyRun, upgrade: UpgradeCase): Promise<void
 }
 
 /** Between two shards: time to look at what the last one does, and a look at whether the upgrade is still wanted. */
-async function beforeShard(run: ValkeyRun, upgrade: UpgradeCase): Promise<void> {
+async function beforeShard(run: ValkeyRun, upgrade: UpgradeCase, shard: number): Promise<void> {
   const stopping = (): boolean => run.progress.stopping !== null;
   const timeoutMs = upgrade.bakeMs();
   if (timeoutMs > 0) {
@@ -92,7 +92,7 @@ async function beforeShard(run: ValkeyRun, upgrade: UpgradeCase): Promise<void> 
     await run.port.until(stopping, { summary: 'watching before the next shard', timeoutMs });
     await run.safePoint();
   }
-  await upgrade.awaitApproval(run);
+  await upgrade.awaitApproval(run, shard);
   const observed = await run.observe();
   if (observed.cluster.deleting)
     throw new Stopped({ why: 'superseded', reason: 'the cluster is being deleted' });
