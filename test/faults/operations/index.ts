@@ -10,7 +10,7 @@ import { valkeyHeal } from './valkey-heal.ts';
 import { valkeyReplicas } from './valkey-replicas.ts';
 import { valkeyScaleDown } from './valkey-scale-down.ts';
 import { valkeyScaleUp } from './valkey-scale-up.ts';
-import { valkeyRollback, valkeyUpgrade } from './valkey-upgrade.ts';
+import { valkeyBadTarget, valkeyRollback, valkeyUpgrade } from './valkey-upgrade.ts';
 
 /** An operation on a resource of Kubernetes, which the starter of the stack hears of. */
 const onKubernetes = <World>(play: (stack: StackHandle) => FaultOperation<World>): FaultSetting => ({
@@ -34,6 +34,7 @@ export const OPERATIONS: Readonly<Record<string, FaultSetting>> = {
   'spot-failover': onSpot(spotFailover),
   'spot-rebalance': onSpot(spotRebalance),
   'spot-retire': onSpot(spotRetire),
+  'valkey-bad-target': onKubernetes(valkeyBadTarget),
   'valkey-create': onKubernetes(valkeyCreate),
   'valkey-delete': onKubernetes(valkeyDelete),
   'valkey-heal': onKubernetes(valkeyHeal),

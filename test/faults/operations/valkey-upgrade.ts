@@ -1,12 +1,13 @@
 import type { StackHandle } from '../../../deploy/local/testing.ts';
 import { ClusterWorld } from '../../valkey/cluster-world.ts';
 import { wrongWith } from '../../valkey/server-view.ts';
-import { applyUpgrade, readUpgrade, tagsOf } from '../../valkey/upgrade-world.ts';
+import { applyUpgrade, readUpgrade, tagsOf, type UpgradeSeen } from '../../valkey/upgrade-world.ts';
 import type { FaultOperation } from '../operation.ts';
 import { oneEntityRuns, ownerOfAll } from './valkey-invariants.ts';
 import { WritableNodes } from './writable-nodes.ts';
 import { SMALL, unsettled, Writers } from './writers.ts';
 
+const OLDEST = '8.1.8';
 const OLD = '9.0.0';
 const NEW = '9.1.2';
 const MISSING = '9.9.9';
@@ -20,9 +21,20 @@ interface Wish {
   readonly tag: string;
 }
 
+/** Which cluster is upgraded, how, and to what. */
+interface Play {
+  readonly name: string;
+  /** The version that a cluster begins with. */
+  readonly first: string;
+  readonly spec: Readonly<Record<string, unknown>>;
+  wishFor(running: string): Wish;
+  /** Whether somebody cancels it where it asks for an approval. */
+  readonly cancelled?: true;
+}
+
 /** An upgrade of 3 masters with a replica each, with writers on it, and somebody who knocks at every node, all the while. */
 const upgradeUnderAudit =
-  (name: string, spec: Readonly<Record<string, unknown>>, wishFor: (running: string) => Wish) =>
+  ({ name, first, spec, wishFor, cancelled }: Play) =>
   (stack: StackHandle): FaultOperation<ClusterWorld> => {
     const writers = new Writers();
     const nodes = new WritableNodes(MASTERS);
@@ -42,11 +54,11 @@ const upgradeUnderAudit =
       begin: async () => [...spare][0] ?? ClusterWorld.create(stack),
       async prepare(world) {
         if (spare.delete(world)) return;
-        await world.applyWithSecret({ ...SMALL, image: { tag: OLD, allowDowngrade: true } });
+        await world.applyWithSecret({ ...SMALL, image: { tag: first, allowDowngrade: true } });
         await world.awaitPhase('Running');
       },
       async start(world) {
-        const [running = OLD] = await tagsOf(world);
+        const [running = first] = await tagsOf(world);
         serial += 1;
         const wish = { ...wishFor(running), upgrade: `upgrade-${serial}` };
         played.set(world, wish);
@@ -57,6 +69,7 @@ const upgradeUnderAudit =
       async unfinished(world) {
         const { upgrade, phase } = playedIn(world);
         const seen = await readUpgrade(world, upgrade);
+        if (cancelled === true && isAsking(seen)) return cancel(world, upgrade);
         if (seen?.status?.phase !== phase)
           return `the upgrade is ${seen?.status?.phase ?? 'new'}: ${seen?.status?.message ?? ''}`;
         return unsettled(world);
@@ -86,6 +99,21 @@ const upgradeUnderAudit =
     };
   };
 
+const isAsking = (seen: UpgradeSeen | null): boolean =>
+  seen?.status?.conditions?.some(({ reason }) => reason === 'AwaitingApproval') === true;
+
+/** Cancels an upgrade once, however often it is called: whoever hears it may be killed before it is said to be heard. */
+async function cancel(world: ClusterWorld, upgrade: string): Promise<string> {
+  const entity = (await world.temporal()).workflow.getHandle(world.entityId);
+  const args: [{ readonly reason: string }] = [{ reason: 'not past the point of no return' }];
+  try {
+    await entity.executeUpdate('cancelOperation', { args, updateId: `cancel-${upgrade}` });
+    return 'it is cancelled, and does not say so yet';
+  } catch (error) {
+    return `it can not be cancelled yet: ${String(error)}`;
+  }
+}
+
 /** Whether nothing is wrong with a cluster, nothing is left to be done, and nobody is on the way to anything. */
 const isAtRest = async (world: ClusterWorld, tag: string): Promise<boolean> =>
   (await tagsOf(world)).join() === tag &&
@@ -93,18 +121,29 @@ const isAtRest = async (world: ClusterWorld, tag: string): Promise<boolean> =>
   (await wrongWith(world, MASTERS, 1).catch(String)) === null;
 
 /** From 9.0.0 to 9.1.2, or from there to 9.0.0, with a surge: every kind of step of an upgrade. */
-export const valkeyUpgrade = upgradeUnderAudit(
-  'valkey-upgrade',
-  { strategy: 'Surge', stabilitySeconds: 0 },
-  (running) => {
+export const valkeyUpgrade = upgradeUnderAudit({
+  name: 'valkey-upgrade',
+  first: OLD,
+  spec: { strategy: 'Surge', stabilitySeconds: 0 },
+  wishFor(running) {
     const tag = running === OLD ? NEW : OLD;
     return { target: tag, phase: 'Completed', tag };
   },
-);
+});
+
+/** Back at the last moment at which there is a way: one node of each version, the new one leads, the old can not read it. */
+export const valkeyRollback = upgradeUnderAudit({
+  name: 'valkey-rollback',
+  first: OLDEST,
+  spec: { strategy: 'InPlace', stabilitySeconds: 0, approval: 'PointOfNoReturn' },
+  wishFor: (running) => ({ target: NEW, phase: 'RolledBack', tag: running }),
+  cancelled: true,
+});
 
 /** Back from a version whose image does not exist. */
-export const valkeyRollback = upgradeUnderAudit(
-  'valkey-rollback',
-  { strategy: 'InPlace', stabilitySeconds: 0, podReadyTimeoutSeconds: 5 },
-  (running) => ({ target: MISSING, phase: 'RolledBack', tag: running }),
-);
+export const valkeyBadTarget = upgradeUnderAudit({
+  name: 'valkey-bad-target',
+  first: OLD,
+  spec: { strategy: 'InPlace', stabilitySeconds: 0, podReadyTimeoutSeconds: 5 },
+  wishFor: (running) => ({ target: MISSING, phase: 'RolledBack', tag: running }),
+});
