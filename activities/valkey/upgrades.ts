@@ -59,6 +59,7 @@ const status = z.object({
   startedAt: z.string().nullable().default(null),
   completedAt: z.string().nullable().default(null),
   errorMessage: z.string().nullable().default(null),
+  replicasPerMaster: z.int().nullable().default(null),
   shardStatuses: z.array(z.looseObject({ shardIndex: z.int(), status: z.enum(STATES) })).default([]),
 });
 

@@ -118,6 +118,11 @@ export class EntityDesk {
     this.#cancel = null;
   }
 
+  /** Takes a cancellation up again that did not reach the operation for which it was meant. */
+  cancel(reason: string): void {
+    this.#cancel = reason;
+  }
+
   /** Whether a person asked for something, or a newer wish than the served one came in. */
   woken(served: Served): boolean {
     return this.#asked || this.#newer(served) !== null;

@@ -104,7 +104,7 @@ export function superviseOperation(
 /** What follows from an operation's end, purely: what is remembered of it, and the failure to act on, if there is one. */
 export function concludeOperation(
   end: OperationEnd,
-  { served, plan }: Pick<Seen<LifecycleTypes>, 'served' | 'plan'>,
+  { served, plan, wish }: Pick<Seen<LifecycleTypes>, 'served' | 'plan'> & { readonly wish: Served },
   carried: Carried,
 ): {
   readonly remember: Partial<Carried>;
@@ -127,7 +127,14 @@ export function concludeOperation(
       lastDone: outcome === 'done' ? plan.hash : null,
       ...(cancelled === null || outcome === 'done'
         ? {}
-        : { declined: { generation: served.generation, operation: plan.operation, reason: cancelled } }),
+        : {
+            declined: {
+              generation: served.generation,
+              operation: plan.operation,
+              reason: cancelled,
+              ...(wish.kind === served.kind ? {} : { uid: wish.uid }),
+            },
+          }),
       ...(failure === null ? { failed: null } : {}),
     },
     failure,

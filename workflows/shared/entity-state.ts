@@ -18,6 +18,7 @@ interface Said {
   readonly reason: string;
   readonly blocked?: string | null;
   readonly failure?: Failure | null;
+  readonly past?: true;
 }
 
 /** What an entity remembers, and the phase, which moves along the table only. */
@@ -93,6 +94,7 @@ export class EntityState<T extends LifecycleTypes> {
       paused: this.#carried.paused !== null,
       carriedOut: this.#carried.carriedOut,
       last: this.#carried.last,
+      ...(said.past === undefined ? {} : { past: said.past }),
     };
   }
 

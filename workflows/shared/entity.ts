@@ -10,7 +10,7 @@ import { EntityState, type Seen } from './entity-state.ts';
 import { EntityVoice } from './entity-voice.ts';
 import type { Failure } from './failure-codes.ts';
 import { failure, failureOf } from './failures.ts';
-import type { Lifecycle, LifecycleTypes, Remembered, View } from './lifecycle.ts';
+import type { Lifecycle, LifecycleTypes, Remembered, Served, View } from './lifecycle.ts';
 import type { Carried } from './memory.ts';
 import { entityId, type OperationResult, type ResourceRef } from './messages.ts';
 import type { Tuning } from './operation.ts';
@@ -26,6 +26,10 @@ export interface EntityInput {
   readonly carried?: Carried;
 }
 
+/** The change with which a cancellation that missed its operation is carried out by the next one. */
+const ANSWERS_CANCEL = 'answers-cancel';
+/** The change with which any hint is looked at while a cancelled wish is not taken up again. */
+const LISTENS_AFTER_CANCEL = 'listens-after-cancel';
 const DRIFT_MS = 600_000;
 const DRIFT_JITTER = 0.2;
 /** What is blocked or cannot be seen is looked at again soon, then less and less often: no hint may come of it. */
@@ -133,10 +137,16 @@ class Entity<T extends LifecycleTypes> {
     try {
       const { carried } = this.#state;
       const lost = this.#lifecycle.lost(seen.observed, this.#remembered);
-      const decision = decideTurn({ ...seen, lost, carried, nowMs: this.#port.nowMs() });
+      const decision = decideTurn({
+        ...seen,
+        lost,
+        carried,
+        nowMs: this.#port.nowMs(),
+        ...this.#declining(seen),
+      });
       if (decision.do !== 'wait' || decision.on !== 'guard') this.#blockedInARow = 0;
       if (decision.do === 'rest') await this.#rest(seen);
-      if (decision.do === 'operate') await this.#operate(seen);
+      if (decision.do === 'operate') await this.#operate(seen, decision.cancelled ?? null);
       if (decision.do === 'fail') await this.#fail(seen, decision.failure, true);
       if (decision.do === 'wait') await this.#wait(seen, decision);
     } catch (error) {
@@ -144,6 +154,14 @@ class Entity<T extends LifecycleTypes> {
       if (failed === null || failed.code === 'Cancelled') throw error;
       await this.#fail(seen, failed);
     }
+  }
+
+  /** What bears on a wish that was cancelled, looked up only where one was. */
+  #declining({ observed, plan }: Seen<T>): Pick<Parameters<typeof decideTurn>[0], 'wish' | 'answersCancel'> {
+    if (this.#state.carried.declined === null) return {};
+    const lifecycle = this.#lifecycle;
+    const answers = lifecycle.answersCancel?.(observed, plan) === true && this.#port.knows(ANSWERS_CANCEL);
+    return { wish: lifecycle.serves?.(observed, plan) ?? null, answersCancel: answers };
   }
 
   async #rest(seen: Seen<T>): Promise<void> {
@@ -192,7 +210,9 @@ class Entity<T extends LifecycleTypes> {
     // What a look has found, another look may find gone: looking does no harm.
     const found = on === 'change' && (this.#state.carried.failed?.found ?? false);
     // Our own status writes cause hints. After a failure they must not wake us: only a newer wish or a person does.
-    const wakes = held || found ? () => this.#desk.hinted : () => this.#desk.woken(seen.served);
+    // One that was cancelled has not failed: another wish may have come in.
+    const listens = held || found || (on === 'cancelled' && this.#port.knows(LISTENS_AFTER_CANCEL));
+    const wakes = listens ? () => this.#desk.hinted : () => this.#desk.woken(seen.served);
     const endMs = untilMs === null ? null : untilMs - this.#port.nowMs();
     await this.#idle(on, message, wakes, found ? this.#driftMs() : endMs);
   }
@@ -234,7 +254,7 @@ class Entity<T extends LifecycleTypes> {
     this.#port.measures.waited({ lifecycle: this.#lifecycle.name, on }, seconds);
   }
 
-  async #operate(seen: Seen<T>): Promise<void> {
+  async #operate(seen: Seen<T>, cancelled: string | null): Promise<void> {
     await this.#recover(seen);
     const turn = this.#state.carried.turns + 1;
     const served = this.#lifecycle.serves?.(seen.observed, seen.plan) ?? seen.served;
@@ -252,21 +272,22 @@ class Entity<T extends LifecycleTypes> {
     this.#state.remember({ turns: turn, declined: null });
     const { workflowId } = start;
     this.#desk.operates({ name: seen.plan.operation, workflowId, startedAtMs: this.#port.nowMs() });
+    if (cancelled !== null) this.#desk.cancel(cancelled);
     const end = await superviseOperation(this.#port, this.#desk, child, served, {
       paused: () => this.#state.carried.paused,
       approved: () => this.#state.carried.approved,
     });
     this.#desk.operates(null);
-    await this.#conclude(seen, end);
+    await this.#conclude(seen, served, end);
   }
 
-  async #conclude(seen: Seen<T>, end: OperationEnd): Promise<void> {
+  async #conclude(seen: Seen<T>, wish: Served, end: OperationEnd): Promise<void> {
     const state = this.#state;
-    const conclusion = concludeOperation(end, seen, state.carried);
+    const conclusion = concludeOperation(end, { ...seen, wish }, state.carried);
     state.remember(conclusion.remember);
     if (conclusion.failure !== null) return this.#fail(seen, conclusion.failure);
     const { outcome, message } = conclusion;
-    const view = state.view(seen, { message, reason: EVENT_REASONS[outcome] });
+    const view = state.view(seen, { message, reason: EVENT_REASONS[outcome], past: true });
     if (conclusion.endToldBy === 'entity') this.#untold = view;
     await this.#voice.announce(view, {
       type: outcome === 'done' ? 'Normal' : 'Warning',
@@ -284,7 +305,7 @@ class Entity<T extends LifecycleTypes> {
 
   async #fail(seen: Seen<T>, failed: Failure, found = false): Promise<void> {
     const message = this.#state.fail(seen.served, failed, this.#port.nowMs(), found);
-    const view = this.#state.view(seen, { message, reason: failed.code, failure: failed });
+    const view = this.#state.view(seen, { message, reason: failed.code, failure: failed, past: true });
     await this.#voice.report(view);
     await this.#voice.announce(view, { type: 'Warning', reason: failed.code, message });
   }

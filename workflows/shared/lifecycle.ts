@@ -53,6 +53,8 @@ export interface View<T extends LifecycleTypes> {
   readonly paused: boolean;
   readonly carriedOut: number | null;
   readonly last: OperationResult | null;
+  /** It was seen before an operation, or an attempt, that has ended since. */
+  readonly past?: true;
 }
 
 /** What a lifecycle brings; the loop and the runner do the rest. */
@@ -76,6 +78,8 @@ export interface Lifecycle<T extends LifecycleTypes> {
   served(observed: T['observed']): Served;
   /** The wish that a plan's operation serves, where it is not the entity's own resource: only a newer one supersedes it. */
   serves?(observed: T['observed'], plan: Plan<T['command']>): Served | null;
+  /** Whether a cancellation that came too late for its operation has to be carried out by another run of it. */
+  answersCancel?(observed: T['observed'], plan: Plan<T['command']>): boolean;
   plan(observed: T['observed'], remembered: Remembered): Plan<T['command']>;
   /**
    * What the observation alone says about the phase, while no operation runs: the events to go through, in order. The wish

@@ -18,6 +18,8 @@ export interface Carried {
     readonly generation: number;
     readonly operation: string;
     readonly reason: string;
+    /** The wish that it was carried out for, where that is a resource of its own: another one is not meant. */
+    readonly uid?: string;
   } | null;
   readonly failed: Failed | null;
   /** The hash of the plan that was carried out last, as long as the world has not been found as desired since. */

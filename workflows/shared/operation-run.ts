@@ -118,6 +118,11 @@ export class OperationRun<T extends LifecycleTypes> {
     return this.#phase;
   }
 
+  /** Why it is to end early, once somebody wants that. */
+  get stop(): Stop | null {
+    return this.#stop;
+  }
+
   get progress(): OperationProgress {
     return {
       operation: this.#operation.name,

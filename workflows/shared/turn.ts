@@ -7,7 +7,7 @@ import type { Command, PlanEnvelope } from './plan.ts';
 /** What an entity does with the plan of one turn. */
 export type Decision =
   | { readonly do: 'rest' }
-  | { readonly do: 'operate' }
+  | { readonly do: 'operate'; readonly cancelled?: string }
   | { readonly do: 'fail'; readonly failure: Failure }
   | { readonly do: 'wait'; readonly on: WaitOn; readonly message: string; readonly untilMs: number | null };
 
@@ -16,6 +16,10 @@ export type WaitOn = 'pause' | 'back-off' | 'change' | 'cancelled' | 'guard' | '
 /** Decides one turn, purely: what was observed and remembered in, what to do and why out. */
 export function decideTurn(turn: {
   readonly served: Served;
+  /** What the plan is for, where that is a resource of its own. */
+  readonly wish?: Served | null;
+  /** Whether a cancelled operation has to run once more to carry the cancellation out. */
+  readonly answersCancel?: boolean;
   readonly plan: PlanEnvelope<Command>;
   readonly lost: Failure | null;
   readonly carried: Carried;
@@ -35,11 +39,8 @@ export function decideTurn(turn: {
   if (lost !== null && !served.deleting) return { do: 'fail', failure: lost };
   if (plan.steps.length === 0) return { do: 'rest' };
   if (paused !== null) return wait('pause', `paused: ${paused.reason}`);
-  if (
-    declined !== null &&
-    declined.generation === served.generation &&
-    declined.operation === plan.operation
-  ) {
+  if (declined !== null && isDeclined(turn, declined)) {
+    if (turn.answersCancel === true) return { do: 'operate', cancelled: declined.reason };
     return wait('cancelled', `${declined.operation} was cancelled: ${declined.reason}`);
   }
   const refusal = plan.blocked[0];
@@ -50,6 +51,14 @@ export function decideTurn(turn: {
   }
   return { do: 'operate' };
 }
+
+const isDeclined = (
+  { served, plan, wish }: Parameters<typeof decideTurn>[0],
+  declined: NonNullable<Carried['declined']>,
+): boolean =>
+  declined.generation === served.generation &&
+  declined.operation === plan.operation &&
+  (declined.uid === undefined || declined.uid === wish?.uid);
 
 const wait = (on: WaitOn, message: string, untilMs: number | null = null): Decision => ({
   do: 'wait',

@@ -1,3 +1,4 @@
+import { withOwnTag } from '../valkey-upgrade/domain/shard-set.ts';
 import { failure, failureOf } from '../shared/failures.ts';
 import type { Performers } from '../shared/operation.ts';
 import type { ValkeyTypes } from './contract.ts';
@@ -88,7 +89,7 @@ export const changePerformersOf = (
       (pod) => pod.shard === shard && (ordinalOf({ pod: pod.name, shard }) ?? 0) >= pods,
     );
     refuseServing(run.observed.nodes.filter((node) => surplus.some((pod) => pod.name === node.pod)));
-    const set = buildShardSet(cluster, shard);
+    const set = buildShardSet(withOwnTag(run.observed, shard), shard);
     await applyObjects(run, [{ ...set, spec: { ...Object(set['spec']), replicas: pods } }], summary);
     const objects = surplus.map(({ name, uid }) => objectOf(cluster.namespace, 'Pod', name, uid));
     return run.port.wait(`${summary} (pods)`).deleteKubernetesObjects({ objects });

@@ -19,7 +19,12 @@ import { count } from './domain/topology.ts';
 import { identityOf } from './performers.ts';
 import { holdVersion, versionsDiffer } from '../valkey-upgrade/domain/judgement.ts';
 import { PRE_CHECKS } from '../valkey-upgrade/domain/pre-checks.ts';
-import { recordWaiting, servedUpgrade, upgradeConditions } from '../valkey-upgrade/domain/waiting.ts';
+import {
+  answersCancel,
+  recordWaiting,
+  servedUpgrade,
+  upgradeConditions,
+} from '../valkey-upgrade/domain/waiting.ts';
 import { planWithUpgrades, wishOf } from '../valkey-upgrade/domain/wish.ts';
 import { writeUpgrade } from '../valkey-upgrade/upgrade-log.ts';
 
@@ -74,6 +79,7 @@ export const valkeyLifecycle: Lifecycle<ValkeyTypes> = {
     approvals: cluster.spec.approvals === 'Irreversible' || describeHelp(observed) !== null,
   }),
   serves: servedUpgrade,
+  answersCancel,
   plan: (observed, remembered) =>
     planWithUpgrades(observed, remembered.carriedOut, planObserved(observed, remembered)),
   settle: settlePhase,
@@ -90,7 +96,9 @@ export const valkeyLifecycle: Lifecycle<ValkeyTypes> = {
       status: buildStatus(view),
       conditions: [...buildConditions(view), ...upgradeConditions(view)],
     });
-    for (const { upgrade, record } of recordWaiting(view)) await writeUpgrade(port, upgrade, record);
+    const records = recordWaiting(view);
+    const silent = view.reason === 'OperationCancelled' && records.length > 0 && !port.knows(TELLS_CANCELLED);
+    for (const { upgrade, record } of silent ? [] : records) await writeUpgrade(port, upgrade, record);
   },
   async announce(port, view: View<ValkeyTypes>, news) {
     await port
@@ -98,6 +106,9 @@ export const valkeyLifecycle: Lifecycle<ValkeyTypes> = {
       .recordKubernetesEvent({ resource: identityOf(view.observed), ...news });
   },
 };
+
+/** The change with which the upgrades of a cluster are told what they wait for after a cancellation too. */
+const TELLS_CANCELLED = 'tells-cancelled-upgrades';
 
 /** Slots that a cluster lacks are unassigned only before its first wish was carried out; after that they are lost. */
 function planObserved(observed: ValkeyObservation, { carriedOut, knows }: Remembered): ValkeyPlan {

@@ -1,3 +1,4 @@
+import { withOwnTag } from '../valkey-upgrade/domain/shard-set.ts';
 import type { ObjectIdentity } from '../../activities/kubernetes/contract.ts';
 import { failure } from '../shared/failures.ts';
 import { endOrLetGo } from '../shared/stopping.ts';
@@ -38,7 +39,7 @@ export const performersOf = (
 > => ({
   async CreateShard({ shard, pods }, summary) {
     await configureShard(run, shard, `${summary} (settings)`);
-    const set = buildShardSet(run.observed.cluster, shard);
+    const set = buildShardSet(withOwnTag(run.observed, shard), shard);
     await applyObjects(run, [{ ...set, spec: { ...Object(set['spec']), replicas: pods } }], summary);
   },
 

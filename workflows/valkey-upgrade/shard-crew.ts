@@ -3,6 +3,7 @@ import type { OperationResult, StepProgress } from '../shared/messages.ts';
 import type { OperationRun } from '../shared/operation.ts';
 import type { Facts, Json, PlanEnvelope } from '../shared/plan.ts';
 import type { Child } from '../shared/port.ts';
+import { Stopped } from '../shared/stopping.ts';
 import { KIND, type ValkeyTypes } from '../valkey-cluster/contract.ts';
 import type { ValkeyCommand, ValkeyStep } from '../valkey-cluster/domain/commands.ts';
 import {
@@ -30,11 +31,13 @@ export class ShardCrew {
   readonly #run: Run;
   readonly #order: (shard: number) => ShardOrder;
   readonly #hands = new Map<number, Hand>();
+  readonly #begun = new Set<number>();
   readonly #skipped = new Set<number>();
 
   constructor(
     run: Run,
     order: (shard: number) => ShardOrder,
+    isUntouched: (shard: number) => boolean,
     heard: (news: ShardNews | Agreement | { readonly skip: ShardSkip }) => void,
   ) {
     this.#run = run;
@@ -47,9 +50,10 @@ export class ShardCrew {
         return;
       }
       if (isShardSkip(news)) {
-        // One that is worked on must be brought to its end: only the others can be left out.
-        if (this.#hands.has(news.skip.shard)) return;
-        this.#skipped.add(news.skip.shard);
+        const { shard } = news.skip;
+        // One that is worked on, or was, must be brought to its end: only the others can be left out.
+        if (this.#begun.has(shard) || !isUntouched(shard)) return;
+        this.#skipped.add(shard);
         heard(news);
         return;
       }
@@ -69,6 +73,7 @@ export class ShardCrew {
     if (!this.#hands.has(shard)) await before(shard);
     // Somebody may have decided so while it was waited.
     if (this.#skipped.has(shard)) return { skipped: true };
+    this.#begun.add(shard);
     const hand = this.#hands.get(shard) ?? (await this.#start(shard, own));
     const isLast = own.at(-1)?.id === step.id;
     const done = (): StepProgress | undefined =>
@@ -78,6 +83,13 @@ export class ShardCrew {
     });
     if (hand.end !== null) await this.#judge(hand);
     return done()?.facts ?? {};
+  }
+
+  /** Whether a shard has failed or was stopped, so that no other is begun any more. */
+  get isBroken(): boolean {
+    return [...this.#hands.values()].some(
+      ({ end }) => end !== null && ('error' in end || end.result.outcome !== 'done'),
+    );
   }
 
   /** Ends the shards that are still worked on, each at its next safe point, and waits until none is. */
@@ -94,6 +106,9 @@ export class ShardCrew {
     if ('error' in end) throw end.error;
     if (end.result.outcome === 'done') return;
     await this.#run.safePoint();
+    // It found itself what ends all of this, as the deletion of its cluster.
+    if (end.result.outcome === 'superseded')
+      throw new Stopped({ why: 'superseded', reason: end.result.message });
     // What a guard found before a step that cannot be undone may be gone when all is looked at and planned again.
     if (end.result.outcome === 'blocked') throw failure('GuardBlocked', end.result.message);
     throw new Error(`a shard ended as ${end.result.outcome}: ${end.result.message}`);

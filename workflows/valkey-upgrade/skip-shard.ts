@@ -42,7 +42,13 @@ function refuseSkip(
   shards: ReadonlySet<number>,
 ): string | null {
   const { shard, reason } = input ?? {};
-  if (shard === undefined || !Number.isInteger(shard) || typeof reason !== 'string' || reason.trim() === '')
+  if (
+    shard === undefined ||
+    !Number.isInteger(shard) ||
+    shard < 0 ||
+    typeof reason !== 'string' ||
+    reason.trim() === ''
+  )
     return 'say which and why: {"shard": 1, "reason": "…"}';
   if (upgrade === null) return 'no upgrade is running';
   return shards.has(shard) ? null : `the upgrade has nothing to do in shard ${shard}`;

@@ -1,7 +1,9 @@
 import { failure } from '../shared/failures.ts';
+import { LetGo } from '../shared/stopping.ts';
 import type { ValkeyObservation } from '../valkey-cluster/domain/observation.ts';
 import { API_VERSION } from '../valkey-cluster/domain/names.ts';
 import { nameShards, viewShards } from '../valkey-cluster/domain/topology.ts';
+import { isOlder, parseVersion } from '../valkey-cluster/domain/version.ts';
 import { identityOf, type ValkeyRun } from '../valkey-cluster/performers.ts';
 import { LIFECYCLE } from '../valkey-cluster/contract.ts';
 import {
@@ -12,8 +14,8 @@ import {
   type ShardOrder,
   type ShardSkip,
 } from './contract.ts';
-import { judgeUpgrades } from './domain/judgement.ts';
-import type { UpgradeWish } from './domain/plan.ts';
+import { judgeUpgrades, tagsOfShard } from './domain/judgement.ts';
+import { refuseRollback, type UpgradeWish } from './domain/plan.ts';
 import {
   readsDataOf,
   UPGRADE_KIND,
@@ -26,6 +28,9 @@ import { FOR_TAG_ANNOTATION, nameForTag, specForTag, wishOf } from './domain/wis
 import { shardOf } from './shard-crew.ts';
 import { UpgradeLog, writeUpgrade } from './upgrade-log.ts';
 
+/** The change with which a wait for approval ends when its shard is left out, or another one has failed. */
+const HEEDS_MORE_THAN_APPROVAL = 'heeds-more-than-approval';
+
 /** One upgrade under way: what it wants, what is told of it, and how it ends. */
 export class UpgradeCase {
   readonly direction: 'upgrade' | 'rollback';
@@ -33,6 +38,8 @@ export class UpgradeCase {
   readonly log: UpgradeLog;
   readonly #upgrade: ValkeyUpgradeResource;
   #begun = 0;
+  /** The shards for which a person is asked now. */
+  readonly #asking = new Set<number>();
 
   constructor(
     run: ValkeyRun,
@@ -60,10 +67,27 @@ export class UpgradeCase {
     return this.#upgrade.spec.rollbackOnFailure;
   }
 
-  /** How long to watch before the next shard; not before the first one. */
-  bakeMs(): number {
+  /** How long to watch before the next shard: from the end of the last one on, whoever did that; not before the first. */
+  bakeMs(nowMs: number): number {
     this.#begun += 1;
-    return this.#begun === 1 || this.direction === 'rollback' ? 0 : this.#upgrade.spec.bakeSeconds * 1000;
+    if (this.direction === 'rollback') return 0;
+    const bakeMs = this.#upgrade.spec.bakeSeconds * 1000;
+    const ends = this.log.record.shards.flatMap((one) => one.completedAt ?? []).map(Date.parse);
+    if (ends.length === 0) return this.#begun === 1 ? 0 : bakeMs;
+    return Math.max(0, Math.max(...ends) + bakeMs - nowMs);
+  }
+
+  /** Whether the changed tag that this was created for was changed back. */
+  isTakenBack({ cluster }: ValkeyObservation): boolean {
+    const automatic = this.#upgrade.automatic === true && this.direction === 'upgrade';
+    return automatic && (cluster.wantedTag ?? cluster.spec.image.tag) === this.wish.from;
+  }
+
+  /** Whether a shard is as it was before the upgrade, so that it can still be left out. */
+  isUntouched({ shards, pods }: ValkeyObservation, shard: number): boolean {
+    const set = shards.find((one) => one.shard === shard);
+    const tags = tagsOfShard({ shards, pods }, shard);
+    return set?.replicas === 1 + this.wish.replicasPerMaster && tags.join() === this.wish.from;
   }
 
   /** Enters the phase in which the cluster is changed. */
@@ -79,6 +103,7 @@ export class UpgradeCase {
       serving,
       fromTag: wish.from,
       strategy: wish.strategy,
+      replicasPerMaster: wish.replicasPerMaster,
       startedAt: log.record.startedAt ?? isoTime(run.port.nowMs()),
       shards: this.#statuses(run),
       rollbackPossibleUntil: this.#lastWayBack(run),
@@ -90,7 +115,8 @@ export class UpgradeCase {
     return {
       shard,
       direction: this.direction,
-      tag: this.tag,
+      // A shard that is left out is only mended.
+      tag: this.#isLeftOut(shard) ? (tagsOfShard(run.observed, shard)[0] ?? this.wish.from) : this.tag,
       pods: 1 + this.wish.replicasPerMaster,
       cluster: run.input.observed.cluster,
       limits: {
@@ -107,6 +133,7 @@ export class UpgradeCase {
   hear(run: ValkeyRun, news: ShardNews | Agreement | { readonly skip: ShardSkip }): void {
     if (isShardSkip(news)) {
       const { shard, reason } = news.skip;
+      this.#asking.delete(shard);
       this.log.shard({ ...this.#statusOf(shard), status: 'Skipped', skippedBecause: reason });
       return;
     }
@@ -114,33 +141,53 @@ export class UpgradeCase {
       this.#agree(news);
       return;
     }
-    const { shardIndex } = news.shard;
     // A shard may not have heard yet what a person said of it.
-    const { approvedBy } = this.#statusOf(shardIndex);
-    this.log.shard({ ...news.shard, ...(approvedBy === undefined ? {} : { approvedBy }) });
+    const { approvedBy, completedAt } = this.#statusOf(news.shard.shardIndex);
+    const mended = this.#isLeftOut(news.shard.shardIndex) && news.shard.status === 'Completed';
+    this.log.shard({
+      ...news.shard,
+      ...(mended ? { status: 'Skipped' as const } : {}),
+      ...(approvedBy === undefined ? {} : { approvedBy }),
+      ...(news.shard.status === 'Completed' ? { completedAt: completedAt ?? isoTime(run.port.nowMs()) } : {}),
+    });
     this.#tellWayBack(run, news);
     if (news.awaits !== null && approvedBy === undefined) this.#ask(run, news.awaits);
   }
 
   /** Where every shard is asked for, nothing of the next one is touched before. */
-  async awaitApproval(run: ValkeyRun, shard: number): Promise<void> {
+  async awaitApproval(run: ValkeyRun, shard: number, isOver: () => boolean): Promise<void> {
     if (this.direction === 'rollback' || this.#upgrade.spec.approval !== 'EachShard') return;
     if (this.#isApproved(shard)) return;
-    this.#ask(run, nameShards([shard]));
+    this.#asking.add(shard);
+    this.#ask(run, nameShards([...this.#asking]));
     const summary = `approval of ${nameShards([shard])}`;
-    const decided = (): boolean => this.#isApproved(shard) || this.skipped.includes(shard);
-    await run.port.until(() => decided() || run.progress.stopping !== null, { summary });
+    const heedsMore = run.port.knows(HEEDS_MORE_THAN_APPROVAL);
+    const settled = (): boolean => heedsMore && (this.#isLeftOut(shard) || isOver());
+    await run.port.until(() => this.#isApproved(shard) || settled() || run.progress.stopping !== null, {
+      summary,
+    });
+    this.#asking.delete(shard);
     await run.safePoint();
+    if (heedsMore && !this.#isApproved(shard) && isOver()) throw new LetGo();
   }
 
   /** What a person agrees to is kept in the status, so that it is not asked for again when all is planned anew. */
   #agree({ approvedBy }: Agreement): void {
     const { phase, shards } = this.log.record;
-    // Where each shard is asked for, the next one is meant; otherwise all of them.
+    // Where each shard is asked for, those that are asked for now are meant; otherwise all of them.
     const each = this.#upgrade.spec.approval === 'EachShard';
-    const next = shards.find((one) => one.status === 'Pending' && one.approvedBy === undefined);
-    const approved = shards.map((one) => (!each || one === next ? { ...one, approvedBy } : one));
-    this.log.note({ shards: approved, reason: phase, message: `approved by ${approvedBy}` });
+    const isMeant = ({ shardIndex }: ShardStatus): boolean => !each || this.#asking.has(shardIndex);
+    const approved = shards.map((one) => (isMeant(one) ? { ...one, approvedBy } : one));
+    const idle = each && this.#asking.size === 0;
+    const message = idle
+      ? `${approvedBy} approved, and nothing is asked for: what comes next is asked for in its turn`
+      : `approved by ${approvedBy}`;
+    this.log.note({ shards: approved, reason: phase, message });
+    this.#asking.clear();
+  }
+
+  #isLeftOut(shard: number): boolean {
+    return this.direction === 'upgrade' && this.skipped.includes(shard);
   }
 
   #isApproved(shard: number): boolean {
@@ -177,7 +224,7 @@ export class UpgradeCase {
     };
     for (const { upgrade, record } of recordWaiting(news)) await writeUpgrade(run.port, upgrade, record);
     const { active } = judgeUpgrades(observed);
-    if (active?.uid === this.#upgrade.uid || (active === null && this.#upgrade.uid === '')) return;
+    if (active?.uid === this.#upgrade.uid) return;
     throw failure('ResourceGone', `the upgrade ${this.#upgrade.name} is gone`);
   }
 
@@ -194,13 +241,21 @@ export class UpgradeCase {
       await run.port.act(`spec.image.tag: ${wish.to}`).setKubernetesField({
         resource: identityOf(run.observed),
         path: ['spec', 'image', 'tag'],
-        from: wish.from,
+        from: this.#replacedTag(run),
         to: wish.to,
       });
     }
     const left = `${nameShards(skipped)} was left out and runs ${wish.from}: create another upgrade for it`;
     const message = skipped.length === 0 ? '' : left;
     log.reached('ShardsUpgraded', { completedAt, errorMessage: null, message });
+  }
+
+  /** The tag that the spec may have until now. One that is older than what runs by now can only be left over. */
+  #replacedTag({ observed }: ValkeyRun): string {
+    const { spec, wantedTag } = observed.cluster;
+    const tag = wantedTag ?? spec.image.tag;
+    const leftOver = !spec.image.allowDowngrade && isOlder(parseVersion(tag), parseVersion(this.wish.to));
+    return leftOver ? tag : this.wish.from;
   }
 
   fail(run: ValkeyRun, errorMessage: string): void {
@@ -237,6 +292,8 @@ export class UpgradeCase {
 
   #lastWayBack(run: ValkeyRun): string {
     if (readsDataOf(this.wish.from, this.wish.to)) return 'it has ended';
+    const gone = refuseRollback(run.observed, this.wish);
+    if (gone !== null) return `no longer: ${gone}`;
     const step = run.input.plan.steps.find((one) => one.irreversible);
     if (step === undefined) return 'now: no node of the old version is left in some shard';
     return `step ${step.id} begins: ${step.reason}`;

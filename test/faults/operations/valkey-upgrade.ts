@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { StackHandle } from '../../../deploy/local/testing.ts';
 import { ClusterWorld } from '../../valkey/cluster-world.ts';
 import { wrongWith } from '../../valkey/server-view.ts';
-import { applyUpgrade, readUpgrade, tagsOf, type UpgradeSeen } from '../../valkey/upgrade-world.ts';
+import { applyUpgrade, readUpgrade, tagsOf } from '../../valkey/upgrade-world.ts';
 import type { FaultOperation } from '../operation.ts';
 import { oneEntityRuns, ownerOfAll } from './valkey-invariants.ts';
 import { WritableNodes } from './writable-nodes.ts';
@@ -40,6 +41,7 @@ const upgradeUnderAudit =
     const nodes = new WritableNodes(MASTERS);
     const played = new Map<ClusterWorld, Wish & { readonly upgrade: string }>();
     const spare = new Set<ClusterWorld>();
+    const persons = new Map<ClusterWorld, Canceller>();
     let serial = 0;
     const playedIn = (world: ClusterWorld): Wish & { readonly upgrade: string } => {
       const found = played.get(world);
@@ -65,11 +67,11 @@ const upgradeUnderAudit =
         await writers.begin(world);
         nodes.begin(world);
         await applyUpgrade(world, wish.upgrade, wish.target, spec);
+        if (cancelled === true) persons.set(world, new Canceller(world, wish.upgrade));
       },
       async unfinished(world) {
         const { upgrade, phase } = playedIn(world);
         const seen = await readUpgrade(world, upgrade);
-        if (cancelled === true && isAsking(seen)) return cancel(world, upgrade);
         if (seen?.status?.phase !== phase)
           return `the upgrade is ${seen?.status?.phase ?? 'new'}: ${seen?.status?.message ?? ''}`;
         return unsettled(world);
@@ -90,6 +92,7 @@ const upgradeUnderAudit =
         writers.nothingIsLost,
       ],
       async end(world) {
+        await persons.get(world)?.leave();
         await nodes.end(world);
         const tag = played.get(world)?.tag;
         const lost = await writers.nothingIsLost.broken(world);
@@ -99,18 +102,44 @@ const upgradeUnderAudit =
     };
   };
 
-const isAsking = (seen: UpgradeSeen | null): boolean =>
-  seen?.status?.conditions?.some(({ reason }) => reason === 'AwaitingApproval') === true;
+const LOOK_MS = 200;
 
-/** Cancels an upgrade once, however often it is called: whoever hears it may be killed before it is said to be heard. */
-async function cancel(world: ClusterWorld, upgrade: string): Promise<string> {
-  const entity = (await world.temporal()).workflow.getHandle(world.entityId);
-  const args: [{ readonly reason: string }] = [{ reason: 'not past the point of no return' }];
-  try {
-    await entity.executeUpdate('cancelOperation', { args, updateId: `cancel-${upgrade}` });
-    return 'it is cancelled, and does not say so yet';
-  } catch (error) {
-    return `it can not be cancelled yet: ${String(error)}`;
+/** A person who cancels an upgrade where it asks for an approval: once, whoever is killed before it is heard. */
+class Canceller {
+  readonly #world: ClusterWorld;
+  readonly #upgrade: string;
+  readonly #work: Promise<void>;
+  #leaves = false;
+
+  constructor(world: ClusterWorld, upgrade: string) {
+    this.#world = world;
+    this.#upgrade = upgrade;
+    this.#work = this.#watch();
+  }
+
+  async leave(): Promise<void> {
+    this.#leaves = true;
+    await this.#work;
+  }
+
+  async #watch(): Promise<void> {
+    while (!this.#leaves) {
+      // The API server or Temporal may be the one that was killed: a person tries again.
+      if (await this.#cancels().catch(() => false)) return;
+      await sleep(LOOK_MS);
+    }
+  }
+
+  async #cancels(): Promise<boolean> {
+    const seen = await readUpgrade(this.#world, this.#upgrade);
+    const conditions = seen?.status?.conditions ?? [];
+    if (conditions.every(({ reason }) => reason !== 'AwaitingApproval')) return false;
+    const entity = (await this.#world.temporal()).workflow.getHandle(this.#world.entityId);
+    await entity.executeUpdate('cancelOperation', {
+      args: [{ reason: 'not past the point of no return' }],
+      updateId: `cancel-${this.#upgrade}`,
+    });
+    return true;
   }
 }
 

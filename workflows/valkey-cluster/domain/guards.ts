@@ -5,6 +5,7 @@ import { guardOverlap } from './plan-secrets.ts';
 import type { MissingDependency, ValkeyClusterSpec, ValkeyNode, ValkeyPlaces } from './observation.ts';
 import { countDoubled, countSlots, formatRanges, missingRanges } from './slots.ts';
 import { count, viewShards, type ValkeyTopology } from './topology.ts';
+import { runningTag } from '../../valkey-upgrade/domain/judgement.ts';
 import { isOlder, parseVersion } from './version.ts';
 
 /** All that guards judge by. An observation has everything; a file may have the nodes alone. */
@@ -137,7 +138,7 @@ export const GUARDS: readonly ValkeyGuard[] = [
     );
   }),
 
-  ofPlan('NoDowngrade', ({ nodes, cluster }, plan) => {
+  ofPlan('NoDowngrade', ({ nodes, cluster, shards = [], pods }, plan) => {
     const { allowDowngrade } = cluster.spec.image;
     // An upgrade says itself which version it sets; its way back leads to what ran before.
     const tag = plan.operation === 'upgrade' ? upgradeTag(plan) : cluster.spec.image.tag;
@@ -145,6 +146,10 @@ export const GUARDS: readonly ValkeyGuard[] = [
     if (wanted === null || allowDowngrade || nodes.length === 0 || plan.operation === 'rollback')
       return allowed;
     if (!has(plan, 'CreateShard', 'RestartPod')) return allowed;
+    // Where an upgrade left the shards with different versions, each keeps its own.
+    const differ =
+      shards.length > 0 && runningTag({ shards, ...(pods === undefined ? {} : { pods }) }) === null;
+    if (differ && plan.operation !== 'upgrade') return allowed;
     const running = nodes.flatMap((node) => node.version ?? []);
     if (running.length === 0) return unknown('the version of each node');
     const newer = running.find((version) => isOlder(wanted, parseVersion(version)));

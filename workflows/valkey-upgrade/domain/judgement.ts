@@ -5,7 +5,7 @@ import { isVersionTag, tagFor, tagOf, type ValkeyUpgradeResource } from './resou
 
 /** All that upgrades are judged by. */
 export type UpgradeFacts = Pick<ValkeyObservation, 'cluster' | 'shards' | 'upgrades'> &
-  Partial<Pick<ValkeyObservation, 'nodes'>>;
+  Partial<Pick<ValkeyObservation, 'nodes' | 'pods'>>;
 
 /** An upgrade that can never be carried out, and why, in words that a person can act on. */
 export interface Refused {
@@ -30,9 +30,22 @@ export function phaseOf({ status, generation }: ValkeyUpgradeResource): UpgradeP
 export const isUnderWay = (upgrade: ValkeyUpgradeResource): boolean =>
   phaseOf(upgrade) === 'InProgress' || phaseOf(upgrade) === 'RollingBack';
 
-/** The tag that all StatefulSets make pods with; null while they differ. */
-export function runningTag({ shards }: Pick<UpgradeFacts, 'shards'>): string | null {
-  const tags = new Set(shards.map((set) => tagOf(set.image)));
+/** The tags with which a shard's pods were made, and with which the next one would be. */
+export function tagsOfShard(
+  { shards, pods = [] }: Pick<UpgradeFacts, 'shards' | 'pods'>,
+  shard: number,
+): readonly string[] {
+  const made = pods.filter((pod) => pod.shard === shard && !pod.terminating);
+  const images = [
+    ...shards.filter((set) => set.shard === shard).map((set) => set.image),
+    ...made.flatMap((pod) => pod.image ?? []),
+  ];
+  return [...new Set(images.map(tagOf))];
+}
+
+/** The tag that all shards have, in their StatefulSets and in their pods; null while they differ. */
+export function runningTag(facts: Pick<UpgradeFacts, 'shards' | 'pods'>): string | null {
+  const tags = new Set(facts.shards.flatMap(({ shard }) => tagsOfShard(facts, shard)));
   const [tag] = tags;
   return tags.size === 1 && tag !== undefined ? tag : null;
 }

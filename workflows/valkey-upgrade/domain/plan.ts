@@ -24,9 +24,12 @@ export function planUpgrade(topology: ValkeyTopology, wish: UpgradeWish): Valkey
   const { from, to: tag, strategy } = wish;
   const pods = 1 + wish.replicasPerMaster;
   const goal = { tag, from, pods, surge: strategy === 'Surge', fresh: false, back: false };
-  const shards = listShards(topology)
-    .filter(({ shard }) => wish.leftOut?.includes(shard) !== true)
-    .map((shard) => draftUpgrade(shard, goal));
+  const shards = listShards(topology).map((shard) =>
+    wish.leftOut?.includes(shard.shard) === true
+      ? // It keeps its version, and is mended like the others.
+        draftUpgrade(shard, { ...goal, tag: shard.tag ?? from, surge: false })
+      : draftUpgrade(shard, goal),
+  );
   return build('upgrade', shards, wish);
 }
 

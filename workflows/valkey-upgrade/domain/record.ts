@@ -16,6 +16,7 @@ export interface UpgradeRecord {
   readonly startedAt: string | null;
   readonly completedAt: string | null;
   readonly errorMessage: string | null;
+  readonly replicasPerMaster: number | null;
   readonly shards: readonly ShardStatus[];
   /** Until when there is a way back, in words; null before it begins. */
   readonly rollbackPossibleUntil: string | null;
@@ -36,6 +37,7 @@ export const recordOf = (upgrade: ValkeyUpgradeResource): UpgradeRecord => ({
   startedAt: upgrade.status?.startedAt ?? null,
   completedAt: null,
   errorMessage: upgrade.status?.errorMessage ?? null,
+  replicasPerMaster: upgrade.status?.replicasPerMaster ?? null,
   // One that begins anew has nothing behind it.
   shards: phaseOf(upgrade) === 'Pending' ? [] : (upgrade.status?.shardStatuses ?? []),
   rollbackPossibleUntil: null,
@@ -66,7 +68,8 @@ export const leftOutOf = (shards: readonly ShardStatus[]): readonly number[] =>
 /** Everything in the status of an upgrade but the conditions. */
 export function buildUpgradeStatus(record: UpgradeRecord): Readonly<Record<string, Json>> {
   const { shards, fromTag, targetVersion } = record;
-  const done = shards.filter(({ status }) => status === 'Completed' || status === 'Skipped').length;
+  const isDone = (one: ShardStatus): boolean => one.status === 'Completed' || one.status === 'Skipped';
+  const done = shards.filter((one) => isDone(one) && one.skippedBecause === undefined).length;
   const current = shards.find(({ status }) => WORKING.includes(status));
   const present = {
     strategy: record.strategy,
@@ -76,6 +79,7 @@ export function buildUpgradeStatus(record: UpgradeRecord): Readonly<Record<strin
     completedAt: record.completedAt,
     errorMessage: record.errorMessage,
     rollbackPossibleUntil: record.rollbackPossibleUntil,
+    replicasPerMaster: record.replicasPerMaster,
     syncStartedAt: current?.syncStartedAt ?? null,
     syncElapsedSeconds: current?.syncElapsedSeconds ?? null,
     podReadyStartedAt: current?.podReadyStartedAt ?? null,

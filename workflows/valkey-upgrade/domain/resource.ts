@@ -41,6 +41,8 @@ export interface ShardStatus {
   readonly podReadyStartedAt?: string;
   readonly podReadyElapsedSeconds?: number;
   readonly error?: string;
+  /** When its last node ran the wanted version. */
+  readonly completedAt?: string;
   /** Why a person wanted it left out. */
   readonly skippedBecause?: string;
   /** Who agreed to what the upgrade asks for in this shard. */
@@ -57,6 +59,8 @@ export interface ValkeyUpgradeStatus {
   readonly startedAt: string | null;
   readonly completedAt: string | null;
   readonly errorMessage: string | null;
+  /** How many replicas each master had when the upgrade began: another number is for later. */
+  readonly replicasPerMaster?: number | null;
   readonly shardStatuses: readonly ShardStatus[];
 }
 

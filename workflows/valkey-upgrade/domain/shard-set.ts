@@ -1,6 +1,8 @@
 import type { Json } from '../../shared/plan.ts';
 import { buildShardSet, type ValkeyManifest } from '../../valkey-cluster/domain/manifests.ts';
 import type { ValkeyClusterResource } from '../../valkey-cluster/domain/observation.ts';
+import { versionsDiffer, type UpgradeFacts } from './judgement.ts';
+import { tagOf } from './resource.ts';
 import { imageOf } from '../../valkey-cluster/domain/pod-template.ts';
 
 /** The cluster as if its spec asked for another tag. */
@@ -8,6 +10,14 @@ export const withTag = (cluster: ValkeyClusterResource, tag: string): ValkeyClus
   ...cluster,
   spec: { ...cluster.spec, image: { ...cluster.spec.image, tag } },
 });
+
+/** The cluster as a shard has it: its own version, where an upgrade left the shards with different ones. */
+export function withOwnTag(observed: UpgradeFacts, shard: number): ValkeyClusterResource {
+  const set = observed.shards.find((one) => one.shard === shard);
+  return set !== undefined && versionsDiffer(observed)
+    ? withTag(observed.cluster, tagOf(set.image))
+    : observed.cluster;
+}
 
 /**
  * The StatefulSet of a shard while an upgrade sets its version. Where a snapshot is to be kept, a pod puts the one that it

@@ -1,7 +1,7 @@
 import type { Served } from '../../shared/lifecycle.ts';
 import type { Condition } from '../../shared/messages.ts';
 import type { ValkeyPlan } from '../../valkey-cluster/domain/commands.ts';
-import type { ValkeyObservation } from '../../valkey-cluster/domain/observation.ts';
+import type { ValkeyObservation, ValkeyShardSet } from '../../valkey-cluster/domain/observation.ts';
 import { nameShards } from '../../valkey-cluster/domain/topology.ts';
 import {
   failedAttempt,
@@ -9,11 +9,12 @@ import {
   judgeUpgrades,
   newestServing,
   phaseOf,
+  tagsOfShard,
   versionsDiffer,
 } from './judgement.ts';
 import { isOver } from './phases.ts';
 import { advance, recordOf, type UpgradeRecord } from './record.ts';
-import { tagOf, UPGRADE_KIND, type ValkeyUpgradeResource } from './resource.ts';
+import { UPGRADE_KIND, type ValkeyUpgradeResource } from './resource.ts';
 
 /** What the entity says of its cluster, as far as upgrades are concerned. */
 export interface ClusterNews {
@@ -24,6 +25,8 @@ export interface ClusterNews {
   readonly blocked: string | null;
   readonly failure: { readonly code: string; readonly message: string } | null;
   readonly carriedOut?: number | null;
+  /** It was seen before an operation that has ended since. */
+  readonly past?: true;
 }
 
 /** The upgrade that a plan's operation serves; null for every other operation, and for one that only a tag asks for. */
@@ -32,6 +35,12 @@ export function servedUpgrade(observed: ValkeyObservation, plan: ValkeyPlan): Se
   if (active === null || !CARRYING.has(plan.operation)) return null;
   const { uid, generation, deleting } = active;
   return { kind: UPGRADE_KIND, uid, generation, deleting, phase: null, carriedOut: null, approvals: false };
+}
+
+/** Whether an upgrade that was cancelled has to run once more, because the cancellation did not reach it. */
+export function answersCancel(observed: ValkeyObservation, plan: ValkeyPlan): boolean {
+  const { active } = judgeUpgrades(observed);
+  return plan.operation === 'upgrade' && active !== null && isUnderWay(active);
 }
 
 /** What the cluster's own conditions say of its upgrades: that a wish waits for one, or that one did not succeed. */
@@ -57,10 +66,12 @@ export function upgradeConditions({ observed, operation, carriedOut }: ClusterNe
 }
 
 /** Which shards run what, and what to create so that all run the same again. */
-function tellVersions({ shards, nodes }: ValkeyObservation): string {
-  const tags = [...new Set(shards.map((set) => tagOf(set.image)))].toSorted();
+function tellVersions(observed: ValkeyObservation): string {
+  const { shards, nodes } = observed;
+  const onTag = ({ shard }: ValkeyShardSet): string => tagsOfShard(observed, shard).toSorted().join(' and ');
+  const tags = [...new Set(shards.map(onTag))].toSorted();
   const groups = tags.map((tag) => {
-    const on = shards.filter((set) => tagOf(set.image) === tag).map((set) => set.shard);
+    const on = shards.filter((set) => onTag(set) === tag).map((set) => set.shard);
     return `${nameShards(on)} on ${tag}`;
   });
   const target = newestServing({ nodes }) ?? tags.at(-1) ?? '';
@@ -71,7 +82,8 @@ function tellVersions({ shards, nodes }: ValkeyObservation): string {
 export function recordWaiting(
   news: ClusterNews,
 ): readonly { readonly upgrade: ValkeyUpgradeResource; readonly record: UpgradeRecord }[] {
-  if (isOfThePast(news)) return [];
+  // The end of an operation is told with what was seen before it; the upgrade has said more by then.
+  if (news.past === true) return [];
   const { active, refused } = judgeUpgrades(news.observed);
   const failed = refused.map(({ upgrade, reason, message }) => ({
     upgrade,
@@ -81,10 +93,6 @@ export function recordWaiting(
   if (active === null || carried) return failed;
   return [...failed, { upgrade: active, record: recordActive(active, news) }];
 }
-
-/** The end of an operation is told with what was seen before it; the upgrade has said more by then. */
-const isOfThePast = ({ reason, failure }: ClusterNews): boolean =>
-  reason === failure?.code || /^Operation(Done|Superseded|Cancelled|Failed|Blocked)$/.test(reason);
 
 /** The operations that write the status of their upgrade themselves. */
 const CARRYING: ReadonlySet<string> = new Set(['upgrade', 'rollback']);

@@ -36,15 +36,29 @@ export function wishOf(
   if (active === null && (wantedTag === undefined || failedAttempt(observed) !== null)) return null;
   const spec = active?.spec ?? specForTag(name, wantedTag ?? cluster.image.tag);
   const from = fromTagOf(observed, active);
+  const shape = shapeOf(observed, active);
   return {
     spec,
     from,
     to: tagFor(spec.targetVersion, from),
-    masters: cluster.masters,
-    replicasPerMaster: cluster.replicasPerMaster,
-    strategy: strategyOf(spec, cluster.replicasPerMaster),
+    ...shape,
+    strategy: strategyOf(spec, shape.replicasPerMaster),
     maxUnavailableShards: spec.maxUnavailableShards,
     leftOut: active === null ? [] : leftOutOf(recordOf(active).shards),
+  };
+}
+
+/** How many masters and replicas the cluster is to have afterwards: what it had when the upgrade began. */
+function shapeOf(
+  { cluster }: ValkeyObservation,
+  active: ValkeyUpgradeResource | null,
+): Pick<UpgradeWish, 'masters' | 'replicasPerMaster'> {
+  const { masters, replicasPerMaster } = cluster.spec;
+  if (active === null || !isUnderWay(active)) return { masters, replicasPerMaster };
+  const { shards, replicasPerMaster: noted } = recordOf(active);
+  return {
+    masters: shards.length === 0 ? masters : shards.length,
+    replicasPerMaster: noted ?? replicasPerMaster,
   };
 }
 

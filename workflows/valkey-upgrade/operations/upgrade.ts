@@ -30,8 +30,7 @@ const operation = (name: 'upgrade' | 'rollback'): Operation<ValkeyTypes> => ({
       await verifyVersions(run, upgrade);
       await upgrade.complete(run);
     } catch (error) {
-      await giveUp(run, upgrade, error);
-      throw error;
+      throw (await giveUp(run, upgrade, error)) ?? error;
     } finally {
       await upgrade.log.flush();
     }
@@ -60,9 +59,11 @@ async function performShards(run: ValkeyRun, upgrade: UpgradeCase): Promise<void
   const crew = new ShardCrew(
     run,
     (shard) => upgrade.orderFor(run, shard),
+    (shard) => upgrade.isUntouched(run.observed, shard),
     (news) => upgrade.hear(run, news),
   );
-  const delegated = (step: ValkeyStep) => crew.follow(step, (shard) => beforeShard(run, upgrade, shard));
+  const delegated = (step: ValkeyStep) =>
+    crew.follow(step, (shard) => beforeShard(run, upgrade, crew, shard));
   try {
     await run.perform({
       CreateShard: delegated,
@@ -82,20 +83,29 @@ async function performShards(run: ValkeyRun, upgrade: UpgradeCase): Promise<void
 }
 
 /** Between two shards: time to look at what the last one does, and a look at whether the upgrade is still wanted. */
-async function beforeShard(run: ValkeyRun, upgrade: UpgradeCase, shard: number): Promise<void> {
+async function beforeShard(
+  run: ValkeyRun,
+  upgrade: UpgradeCase,
+  crew: ShardCrew,
+  shard: number,
+): Promise<void> {
   const stopping = (): boolean => run.progress.stopping !== null;
-  const timeoutMs = upgrade.bakeMs();
+  const timeoutMs = upgrade.bakeMs(run.port.nowMs());
   if (timeoutMs > 0) {
     upgrade.log.note({
-      message: `the last shard is watched for ${timeoutMs / 1000} s before the next begins`,
+      message: `the last shard is watched for ${Math.ceil(timeoutMs / 1000)} s before the next begins`,
     });
     await run.port.until(stopping, { summary: 'watching before the next shard', timeoutMs });
     await run.safePoint();
   }
-  await upgrade.awaitApproval(run, shard);
+  await upgrade.awaitApproval(run, shard, () => crew.isBroken);
   const observed = await run.observe();
   if (observed.cluster.deleting)
     throw new Stopped({ why: 'superseded', reason: 'the cluster is being deleted' });
+  if (upgrade.isTakenBack(observed)) {
+    const reason = `spec.image.tag is ${upgrade.wish.from} again`;
+    throw new Stopped({ why: 'cancelled', reason });
+  }
   await upgrade.refuseOthers(run);
   run.tell(`${upgrade.direction} to ${upgrade.tag}, shard after shard`);
 }
@@ -108,16 +118,22 @@ async function verifyVersions(run: ValkeyRun, { tag, skipped }: UpgradeCase): Pr
     throw failure('ValkeyUpgradeFailed', `${wrong.pod} says that it runs ${wrong.version}, not ${tag}`);
 }
 
-/** Decides what becomes of an upgrade that can not go on: the way back while there is one, if that is wanted. */
-async function giveUp(run: ValkeyRun, upgrade: UpgradeCase, error: unknown): Promise<void> {
-  const cancelled = error instanceof Stopped && error.stop.why === 'cancelled';
+/**
+ * Decides what becomes of an upgrade that can not go on: the way back while there is one, if that is wanted. Answers what
+ * is to be thrown instead, when that is decided: what follows is planned at once, whatever the failure waits for.
+ */
+async function giveUp(run: ValkeyRun, upgrade: UpgradeCase, error: unknown): Promise<unknown> {
   const failed = failureOf(error);
-  const message = cancelled ? `cancelled: ${error.stop.reason}` : (failed?.message ?? String(error));
+  // A person may have wanted it to end in the very moment in which it failed; a defect is told as one.
+  const asked = failed === null ? null : run.stop;
+  const stop = error instanceof Stopped ? error.stop : asked;
+  const cancelled = stop?.why === 'cancelled';
+  const message = cancelled ? `cancelled: ${stop.reason}` : (failed?.message ?? String(error));
   const final = cancelled || (failed !== null && isFinal(failed));
   if (upgrade.direction === 'rollback' || !final) {
     // It is planned again from what is there; why an upgrade goes back stays said.
     upgrade.log.note({ reason: failed?.code ?? 'Interrupted', message });
-    return;
+    return null;
   }
   const noWayBack = upgrade.rollbackOnFailure
     ? refuseRollback(await run.port.shielded(() => run.observe()), upgrade.wish)
@@ -126,5 +142,7 @@ async function giveUp(run: ValkeyRun, upgrade: UpgradeCase, error: unknown): Pro
   else if (upgrade.rollbackOnFailure && !cancelled) {
     const words = `past the point of no return, so it is repaired forward: ${noWayBack}`;
     upgrade.log.note({ reason: 'RepairsForward', message: words, errorMessage: message });
+    return null;
   } else upgrade.fail(run, `${message}; it stays as it is: ${noWayBack}`);
+  return cancelled ? new Stopped(stop) : failure('ValkeyUpgradeFailed', message);
 }
