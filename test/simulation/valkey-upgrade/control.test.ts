@@ -87,6 +87,30 @@ describe('an upgrade in the hands of people', () => {
     await ends(asking, 'Completed');
   });
 
+  it('takes an agreement that was given while it was paused, before anything ran', async () => {
+    const { engine, upgrade, until, ends } = await running();
+    await engine.update(ID, 'pause', { reason: 'later' });
+    const asking = upgrade('to-9.1.2', '9.1.2', { approval: 'EachShard' });
+    await until('it is planned', () => asking.conditions.some(({ message }) => message.includes('later')));
+    const approve = async (): Promise<string> => {
+      const { hash } = engine.query(ID, 'plan') as { readonly hash: string };
+      return engine.update(ID, 'approve', { hash, by: 'ann', reason: 'looked at it' });
+    };
+    expect(await approve()).toBe('upgrade is approved by ann');
+    await engine.update(ID, 'resume');
+    const asks = (shard: number) => () =>
+      asking.conditions.some(({ message }) => message.includes(`waits for approval of shard ${shard}`));
+    // It was for the first shard; the others are asked for as ever.
+    for (const shard of [1, 2]) {
+      await until(`it asks for shard ${shard}`, asks(shard));
+      expect(asking.status?.shardStatuses.map(({ approvedBy }) => approvedBy !== undefined)).toEqual(
+        [0, 1, 2].map((one) => one < shard),
+      );
+      await approve();
+    }
+    await ends(asking, 'Completed');
+  });
+
   it('leaves a shard out that somebody wants left out, until another upgrade', async () => {
     const { world, engine, upgrade, until, ends, hint } = await running();
     const partly = upgrade('partly', '9.1.2');
