@@ -80,6 +80,7 @@ export class OperationRun<T extends LifecycleTypes> {
   #next = 0;
   #stop: Stop | null = null;
   #hold: string | null = null;
+  #heard: (hold: string | null) => void = () => {};
 
   constructor(
     port: OperationPort<T['activities']>,
@@ -102,8 +103,8 @@ export class OperationRun<T extends LifecycleTypes> {
     port.serve({
       // A person's cancellation goes further than a newer wish.
       stop: (stop) => void (this.#stop = this.#stop?.why === 'cancelled' ? this.#stop : stop),
-      hold: (reason) => void (this.#hold = reason),
-      release: () => void (this.#hold = null),
+      hold: (reason) => this.#heard((this.#hold = reason)),
+      release: () => this.#heard((this.#hold = null)),
       progress: () => this.progress,
     });
     this.#show(null);
@@ -178,6 +179,12 @@ export class OperationRun<T extends LifecycleTypes> {
   /** Registers how to undo what is about to be done; undone in reverse order when the operation is cancelled. */
   onCancel(what: string, how: () => Promise<void>): void {
     this.#undo.push({ what, how });
+  }
+
+  /** Hears at once why a pause holds the run, and with null that it ends; the run itself holds at its next safe point. */
+  onHold(heard: (reason: string | null) => void): void {
+    this.#heard = heard;
+    if (this.#hold !== null) heard(this.#hold);
   }
 
   /** Keeps measured facts for the operation's result. */

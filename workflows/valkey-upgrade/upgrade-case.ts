@@ -254,6 +254,7 @@ export async function openUpgrade(run: ValkeyRun, direction: 'upgrade' | 'rollba
   if (active === null || wish === null) throw failure('ResourceGone', 'the upgrade is gone');
   const opened = new UpgradeCase(run, direction, active, wish);
   opened.begin(run);
+  opened.log.followPauses(run);
   return opened;
 }
 

@@ -38,6 +38,30 @@ describe('an upgrade in the hands of people', () => {
     await ends(paused, 'Completed');
   });
 
+  it('says that it is paused, why and how to go on, as long as it is', async () => {
+    const { engine, upgrade, until, ends } = await running();
+    const said = (of: typeof paused) => ({
+      reasons: of.conditions.flatMap(({ type, reason }) => (type === 'Progressing' ? reason : [])),
+      message: (of.status as { readonly message?: string } | null)?.message,
+    });
+    await engine.update(ID, 'pause', { reason: 'not yet' });
+    const paused = upgrade('to-9.1.2', '9.1.2');
+    await until('it is seen', () => paused.status !== null);
+    const words = (why: string) => `paused: ${why}; to go on: keelson resume valkey-cluster/default/cache`;
+    expect(said(paused)).toEqual({ reasons: ['Paused'], message: words('not yet') });
+    await engine.update(ID, 'resume');
+    await until('the first shard is begun', () => (paused.shardStates.get(0)?.length ?? 0) > 1);
+    expect(said(paused)).toEqual({ reasons: ['InProgress'], message: '' });
+    await engine.update(ID, 'pause', { reason: 'a look' });
+    await engine.until(() => false, 600_000);
+    expect(paused.status?.phase).toBe('InProgress');
+    expect(said(paused)).toEqual({ reasons: ['Paused'], message: words('a look') });
+    await engine.update(ID, 'resume');
+    await until('it goes on', () => said(paused).reasons[0] === 'InProgress');
+    expect(said(paused).message).toBe('');
+    await ends(paused, 'Completed');
+  });
+
   it.each([
     ['BeforeFirstFailover', '9.0.0', 'FailingOver', 1],
     ['PointOfNoReturn', '8.1.8', 'UpgradingOldMaster', 1],
