@@ -13,6 +13,7 @@ import {
   type ShardSkip,
 } from './contract.ts';
 import { judgeUpgrades } from './domain/judgement.ts';
+import { leaveOut } from './domain/leave-out.ts';
 import type { UpgradeWish } from './domain/plan.ts';
 import {
   readsDataOf,
@@ -107,7 +108,8 @@ export class UpgradeCase {
   hear(run: ValkeyRun, news: ShardNews | Agreement | { readonly skip: ShardSkip }): void {
     if (isShardSkip(news)) {
       const { shard, reason } = news.skip;
-      this.log.shard({ ...this.#statusOf(shard), status: 'Skipped', skippedBecause: reason });
+      const known = this.#statusOf(shard);
+      this.log.shard({ ...known, status: leaveOut(known.status), skippedBecause: reason });
       return;
     }
     if (isAgreement(news)) {
@@ -216,7 +218,7 @@ export class UpgradeCase {
       return {
         ...known,
         ...(master === null ? {} : { masterNodeId: master.id, masterPod: master.pod }),
-        ...(skipped ? { status: 'Skipped' as const } : {}),
+        ...(skipped ? { status: leaveOut(known.status) } : {}),
       };
     });
   }
