@@ -49,6 +49,11 @@ const REPLIES: Readonly<Record<string, FailureCode>> = {
 const WORDS: readonly (readonly [RegExp, FailureCode])[] = [
   [/is already busy|already migrating|Slots are not served|not served by this node/, 'ValkeySlotBusy'],
   [/Unknown node|is not a master|not a primary|not empty|known nodes|already assigned/, 'ValkeyNotConverged'],
+  // A manual failover that the moment forbids: the next look says whether somebody leads who can be asked.
+  [
+    /(master|primary) is (down or failed|unknown to me)|should send CLUSTER FAILOVER to a/i,
+    'ValkeyNotConverged',
+  ],
   [/called without any password|invalid password/i, 'ValkeyAuth'],
   [/max number of clients/, 'ValkeyBusy'],
 ];

@@ -53,6 +53,10 @@ async function refuseUnsafe(heir: Seen, master: Seen, others: readonly Seen[]): 
   const info = parseInfo(await heir.member.ask('INFO', 'replication'));
   if (info['master_link_status'] !== 'up' || info['master_sync_in_progress'] === '1')
     refuse('it has no link to its master');
+  // The order to hold still goes over the cluster's own bus, on which the master may be lost although the data still comes.
+  const leader = heir.view.members.find((node) => node.id === master.view.self.id);
+  if (leader === undefined || !leader.connected || leader.failing !== 'no')
+    refuse(`it does not reach ${master.view.pod}, its master, on the cluster bus`);
   const strange = dissenters([heir, ...others].map(({ view }) => view));
   if (strange.length > 0) refuse(`another view of the cluster has ${strange.join(', ')}`);
   const masters = others.filter(({ view }) => view.self.role === 'master' && countSlots(view.self.slots) > 0);

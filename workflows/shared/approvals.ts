@@ -5,6 +5,8 @@ export interface Approved {
   readonly hash: string;
   readonly by: string;
   readonly steps: readonly string[];
+  /** Whether no operation ran when it was given: the one that carries the plan out is told of it then, once. */
+  readonly ahead?: boolean;
 }
 
 /** The steps of a plan that cannot be undone, each as a hash of what it does. */
@@ -16,6 +18,10 @@ export function isApproved(plan: Plan<Command>, approved: Approved | null): bool
   const steps = irreversibleSteps(plan);
   return steps.every((step) => approved?.steps.includes(step) ?? false);
 }
+
+/** Whether it was given for this very plan before its operation ran, which so has not heard of it. */
+export const isAhead = (approved: Approved | null, { hash }: { readonly hash: string }): boolean =>
+  approved?.ahead === true && approved.hash === hash;
 
 /** Hashes what a step does, without its number in the plan, which may change from plan to plan. */
 function hashStep(step: Step<Command>): string {

@@ -39,7 +39,7 @@ export class EntityDesk {
         refuse: (input) => this.#refuseApproval(input?.hash, input?.by),
         accept: ({ hash, by }) => {
           const steps = this.plan === null ? [] : irreversibleSteps(this.plan);
-          this.#behind.remember({ approved: { hash, by, steps } });
+          this.#behind.remember({ approved: { hash, by, steps, ahead: this.#operation === null } });
           this.#wake();
           return `${this.plan?.operation ?? 'the plan'} is approved by ${by}`;
         },

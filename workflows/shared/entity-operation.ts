@@ -50,6 +50,8 @@ export type OperationEnd = ({ readonly result: OperationResult } | { readonly er
 interface Wanted {
   paused(): { readonly reason: string } | null;
   approved(): Approved | null;
+  /** What the operation need not be told of, because it was agreed to before it ran. */
+  readonly agreed: Approved | null;
 }
 
 /** Waits for an operation's end, handing on what people and newer wishes want of it meanwhile. */
@@ -58,8 +60,9 @@ export function superviseOperation(
   desk: EntityDesk,
   child: Child,
   served: Served,
-  { paused, approved }: Wanted,
+  wishes: Wanted,
 ): Promise<OperationEnd> {
+  const { paused, approved } = wishes;
   // An entity that is cancelled from outside has its operation cancelled with it, and waits until that has undone its work.
   return port.shielded(async () => {
     let end: { readonly result: OperationResult } | { readonly error: unknown } | null = null;
@@ -70,7 +73,7 @@ export function superviseOperation(
     );
     let told: Stop['why'] | null = null;
     let held = false;
-    let agreed = approved();
+    let { agreed } = wishes;
     const wanted = (): Stop | null => {
       const stop = desk.stopWanted(served);
       // A person's cancellation goes further than a newer wish, and nothing goes further than that.

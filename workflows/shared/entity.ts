@@ -1,3 +1,4 @@
+import { isAhead, type Approved } from './approvals.ts';
 import { EntityDesk } from './entity-desk.ts';
 import { refuseWrongSettings } from './entity-input.ts';
 import {
@@ -276,9 +277,20 @@ class Entity<T extends LifecycleTypes> {
     const end = await superviseOperation(this.#port, this.#desk, child, served, {
       paused: () => this.#state.carried.paused,
       approved: () => this.#state.carried.approved,
+      agreed: this.#agreedTo(seen.plan),
     });
     this.#desk.operates(null);
     await this.#conclude(seen, served, end);
+  }
+
+  /** What an operation that has just been started need not be told; an approval that came ahead of it is not among that. */
+  #agreedTo(plan: Seen<T>['plan']): Approved | null {
+    const { approved } = this.#state.carried;
+    // The signal is a command, which runs that began before this change have not given.
+    if (approved === null || !isAhead(approved, plan) || !this.#port.knows('tell-approval-ahead'))
+      return approved;
+    this.#state.remember({ approved: { ...approved, ahead: false } });
+    return null;
   }
 
   async #conclude(seen: Seen<T>, wish: Served, end: OperationEnd): Promise<void> {

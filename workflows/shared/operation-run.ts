@@ -2,39 +2,15 @@ import { failure, failureOf } from './failures.ts';
 import type { Failure } from './failure-codes.ts';
 import { guardsKnowing, judgeStep } from './guards.ts';
 import type { Lifecycle, LifecycleTypes, Served, View } from './lifecycle.ts';
+import type { OperationInput } from './operation-input.ts';
 import type { OperationProgress, OperationResult, ResourceRef, Stop } from './messages.ts';
 import { PartLocks } from './part-locks.ts';
-import type { Facts, PlanEnvelope, Step } from './plan.ts';
+import type { Facts, Step } from './plan.ts';
 import type { OperationPort } from './port.ts';
 import { Progress, renderTicks, secondsByKind } from './progress.ts';
 import { Reporter } from './reporter.ts';
 import { endOrLetGo, gravest, LetGo, Stopped } from './stopping.ts';
 import { transition } from './transitions.ts';
-
-/** What an operation is started with: all of it JSON, all of it readable in the Web UI. */
-export interface OperationInput<T extends LifecycleTypes> {
-  readonly ref: ResourceRef;
-  readonly served: Served;
-  readonly plan: PlanEnvelope<T['command']>;
-  readonly phase: T['phase'];
-  readonly observed: T['observed'];
-  readonly carriedOut: number | null;
-  readonly tuning?: Tuning;
-  /** Who writes the status of the end. Runs that began before there was a choice write it themselves. */
-  readonly endToldBy?: 'entity';
-}
-
-/** Times that tests and slow links set otherwise; they travel from an entity to its operations. */
-export interface Tuning {
-  readonly heartbeatTimeoutMs?: number;
-  readonly retryInitialMs?: number;
-  readonly retryMaximumMs?: number;
-  readonly driftMs?: number;
-  /** After how long a workflow task that a dead worker took is given to another. */
-  readonly taskTimeoutMs?: number;
-  /** The length of history after which an entity continues as new; otherwise when the server suggests it. */
-  readonly longHistory?: number;
-}
 
 /** An operation is a runbook: a function that performs the plan's steps and says what was reached. */
 export interface Operation<T extends LifecycleTypes> {
@@ -80,6 +56,7 @@ export class OperationRun<T extends LifecycleTypes> {
   #next = 0;
   #stop: Stop | null = null;
   #hold: string | null = null;
+  #heard: (hold: string | null) => void = () => {};
 
   constructor(
     port: OperationPort<T['activities']>,
@@ -102,8 +79,8 @@ export class OperationRun<T extends LifecycleTypes> {
     port.serve({
       // A person's cancellation goes further than a newer wish.
       stop: (stop) => void (this.#stop = this.#stop?.why === 'cancelled' ? this.#stop : stop),
-      hold: (reason) => void (this.#hold = reason),
-      release: () => void (this.#hold = null),
+      hold: (reason) => this.#heard((this.#hold = reason)),
+      release: () => this.#heard((this.#hold = null)),
       progress: () => this.progress,
     });
     this.#show(null);
@@ -183,6 +160,12 @@ export class OperationRun<T extends LifecycleTypes> {
   /** Registers how to undo what is about to be done; undone in reverse order when the operation is cancelled. */
   onCancel(what: string, how: () => Promise<void>): void {
     this.#undo.push({ what, how });
+  }
+
+  /** Hears at once why a pause holds the run, and with null that it ends; the run itself holds at its next safe point. */
+  onHold(heard: (reason: string | null) => void): void {
+    this.#heard = heard;
+    if (this.#hold !== null) heard(this.#hold);
   }
 
   /** Keeps measured facts for the operation's result. */

@@ -2,12 +2,14 @@ import { failure, failureOf, operationFailed } from './failures.ts';
 import type { Failure } from './failure-codes.ts';
 import type { Lifecycle, LifecycleTypes } from './lifecycle.ts';
 import { entityId, type OperationResult, type Stop } from './messages.ts';
-import { OperationRun, type Operation, type OperationInput } from './operation-run.ts';
+import type { OperationInput } from './operation-input.ts';
+import { OperationRun, type Operation } from './operation-run.ts';
 import { refuseWrongRef } from './planning.ts';
 import type { OperationPort } from './port.ts';
 import { Stopped } from './stopping.ts';
 
-export type { Operation, OperationInput, OperationRun, Performers, Tuning } from './operation-run.ts';
+export type { OperationInput, Tuning } from './operation-input.ts';
+export type { Operation, OperationRun, Performers } from './operation-run.ts';
 
 /** Runs one operation to its end, whatever ends it, and says what became of it. */
 export async function runOperation<T extends LifecycleTypes>(

@@ -6,6 +6,9 @@ import type { ShardTypes } from './contract.ts';
 
 export type ShardRun = OperationRun<ShardTypes>;
 
+/** Since when a look that fails meanwhile ends the work first. */
+const ENDS_WORK = 'valkey-upgrade-ends-work';
+
 const LOOK_MS = { first: 10_000, last: 60_000 } as const;
 
 /**
@@ -25,36 +28,46 @@ export async function within<R>(
     (error: unknown) => ({ error }),
   );
   void settled.then(() => (ended = true));
-  const stopping = (): boolean => run.progress.stopping !== null;
+  const over = (): boolean => ended || run.progress.stopping !== null;
   const endMs = run.port.nowMs() + limitSeconds * 1000;
   const summary = `at most ${limitSeconds} s for ${what}`;
   let gone: Error | null = null;
   let held = '';
-  for (
-    let lookMs: number = LOOK_MS.first;
-    !ended && !stopping();
-    lookMs = Math.min(lookMs * 2, LOOK_MS.last)
-  ) {
-    const leftMs = endMs - run.port.nowMs();
-    if (leftMs <= 0) {
-      gone = failure('ValkeyUpgradeFailed', `${what} did not come about within ${limitSeconds} s${held}`);
-      break;
+  try {
+    for (let lookMs: number = LOOK_MS.first; !over(); lookMs = Math.min(lookMs * 2, LOOK_MS.last)) {
+      const leftMs = endMs - run.port.nowMs();
+      if (leftMs <= 0) {
+        gone = failure('ValkeyUpgradeFailed', `${what} did not come about within ${limitSeconds} s${held}`);
+        break;
+      }
+      const timeoutMs = Math.max(1, Math.min(lookMs, leftMs));
+      if (await run.port.until(over, { summary, timeoutMs })) break;
+      const observed = await run.observe();
+      if (observed.cluster.deleting) {
+        gone = new Stopped({ why: 'superseded', reason: 'the cluster is being deleted' });
+        break;
+      }
+      held = tellHolder(run, observed);
     }
-    const timeoutMs = Math.max(1, Math.min(lookMs, leftMs));
-    if (await run.port.until(() => ended || stopping(), { summary, timeoutMs })) break;
-    const observed = await run.observe();
-    if (observed.cluster.deleting) {
-      gone = new Stopped({ why: 'superseded', reason: 'the cluster is being deleted' });
-      break;
+  } catch (error) {
+    // Whatever follows plans from what is there, so nothing that was begun here may still change that.
+    if (run.port.knows(ENDS_WORK)) {
+      started.cancel();
+      await settled;
     }
-    const pod = waitingPod(observed);
-    held = pod === null ? '' : `: ${pod.message}`;
-    if (pod !== null) run.tell(pod.message);
+    throw error;
   }
   if (!ended) started.cancel();
   const outcome = await settled;
   if ('value' in outcome) return outcome.value;
   if (gone !== null) throw gone;
-  if (stopping()) await run.safePoint();
+  if (run.progress.stopping !== null) await run.safePoint();
   throw outcome.error;
+}
+
+/** Says which pod holds the work up, if one does; the words go into what is told when its time is over. */
+function tellHolder(run: ShardRun, observed: ShardRun['observed']): string {
+  const pod = waitingPod(observed);
+  if (pod !== null) run.tell(pod.message);
+  return pod === null ? '' : `: ${pod.message}`;
 }

@@ -15,6 +15,7 @@ import {
   type ShardSkip,
 } from './contract.ts';
 import { judgeUpgrades, tagsOfShard } from './domain/judgement.ts';
+import { leaveOut } from './domain/leave-out.ts';
 import { refuseRollback, type UpgradeWish } from './domain/plan.ts';
 import {
   readsDataOf,
@@ -134,11 +135,12 @@ export class UpgradeCase {
     if (isShardSkip(news)) {
       const { shard, reason } = news.skip;
       this.#asking.delete(shard);
-      this.log.shard({ ...this.#statusOf(shard), status: 'Skipped', skippedBecause: reason });
+      const known = this.#statusOf(shard);
+      this.log.shard({ ...known, status: leaveOut(known.status), skippedBecause: reason });
       return;
     }
     if (isAgreement(news)) {
-      this.#agree(news);
+      this.#agree(run, news);
       return;
     }
     // A shard may not have heard yet what a person said of it.
@@ -172,10 +174,13 @@ export class UpgradeCase {
   }
 
   /** What a person agrees to is kept in the status, so that it is not asked for again when all is planned anew. */
-  #agree({ approvedBy }: Agreement): void {
+  #agree(run: ValkeyRun, { approvedBy }: Agreement): void {
     const { phase, shards } = this.log.record;
     // Where each shard is asked for, those that are asked for now are meant; otherwise all of them.
     const each = this.#upgrade.spec.approval === 'EachShard';
+    // One that was given ahead of the first shard is for that.
+    const first = run.input.plan.steps.map(shardOf).find((shard) => shard >= 0);
+    if (this.#begun === 0 && first !== undefined) this.#asking.add(first);
     const isMeant = ({ shardIndex }: ShardStatus): boolean => !each || this.#asking.has(shardIndex);
     const approved = shards.map((one) => (isMeant(one) ? { ...one, approvedBy } : one));
     const idle = each && this.#asking.size === 0;
@@ -271,7 +276,7 @@ export class UpgradeCase {
       return {
         ...known,
         ...(master === null ? {} : { masterNodeId: master.id, masterPod: master.pod }),
-        ...(skipped ? { status: 'Skipped' as const } : {}),
+        ...(skipped ? { status: leaveOut(known.status) } : {}),
       };
     });
   }
@@ -311,6 +316,7 @@ export async function openUpgrade(run: ValkeyRun, direction: 'upgrade' | 'rollba
   if (active === null || wish === null) throw failure('ResourceGone', 'the upgrade is gone');
   const opened = new UpgradeCase(run, direction, active, wish);
   opened.begin(run);
+  opened.log.followPauses(run);
   return opened;
 }
 

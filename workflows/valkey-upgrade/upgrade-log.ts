@@ -4,7 +4,8 @@ import type { Port } from '../shared/port.ts';
 import { Reporter } from '../shared/reporter.ts';
 import type { ValkeyTypes } from '../valkey-cluster/contract.ts';
 import { API_VERSION } from '../valkey-cluster/domain/names.ts';
-import type { UpgradeEvent } from './domain/phases.ts';
+import type { ValkeyRun } from '../valkey-cluster/performers.ts';
+import { isOver, type UpgradeEvent } from './domain/phases.ts';
 import {
   advance,
   buildUpgradeConditions,
@@ -13,6 +14,10 @@ import {
   type UpgradeRecord,
 } from './domain/record.ts';
 import { UPGRADE_KIND, type ShardStatus, type ValkeyUpgradeResource } from './domain/resource.ts';
+import { tellPause } from './domain/waiting.ts';
+
+/** Since when a pause is told on the upgrade: before, nothing was written for it. */
+const TELLS_PAUSE = 'valkey-upgrade-tells-pause';
 
 type ValkeyPort = Port<ValkeyTypes['activities']>;
 
@@ -50,6 +55,7 @@ export async function writeUpgrade(
 export class UpgradeLog {
   readonly #reporter: Reporter<UpgradeRecord>;
   #record: UpgradeRecord;
+  #paused: string | null = null;
 
   constructor(port: ValkeyPort, upgrade: ValkeyUpgradeResource, record: UpgradeRecord) {
     this.#record = record;
@@ -73,6 +79,15 @@ export class UpgradeLog {
     this.#put(withShard(this.#record, status));
   }
 
+  /** Says as long as a pause holds the run why, and how to end it; what else there is to say comes back after it. */
+  followPauses(run: ValkeyRun): void {
+    run.onHold((reason) => {
+      if (!run.port.knows(TELLS_PAUSE)) return;
+      this.#paused = reason === null ? null : tellPause(`paused: ${reason}`, run.ref);
+      this.#put(this.#record);
+    });
+  }
+
   /** Waits until all is written. */
   flush(): Promise<void> {
     return this.#reporter.flush();
@@ -80,7 +95,8 @@ export class UpgradeLog {
 
   #put(record: UpgradeRecord): void {
     this.#record = record;
-    this.#reporter.put(record);
+    const paused = isOver(record.phase) ? null : this.#paused;
+    this.#reporter.put(paused === null ? record : { ...record, reason: 'Paused', message: paused });
     this.#reporter.begin();
   }
 }

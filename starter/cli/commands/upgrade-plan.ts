@@ -8,7 +8,13 @@ import { fillSpec } from '../../../workflows/valkey-cluster/domain/spec-defaults
 import { isOlder, parseVersion } from '../../../workflows/valkey-cluster/domain/version.ts';
 import { judgeUpgrades } from '../../../workflows/valkey-upgrade/domain/judgement.ts';
 import { planUpgrade } from '../../../workflows/valkey-upgrade/domain/plan.ts';
-import { DEFAULT_UPGRADE, strategyOf, tagFor } from '../../../workflows/valkey-upgrade/domain/resource.ts';
+import { PRE_CHECKS } from '../../../workflows/valkey-upgrade/domain/pre-checks.ts';
+import {
+  DEFAULT_UPGRADE,
+  isVersionTag,
+  strategyOf,
+  tagFor,
+} from '../../../workflows/valkey-upgrade/domain/resource.ts';
 import type {
   ValkeyUpgradeResource,
   ValkeyUpgradeSpec,
@@ -18,7 +24,8 @@ import type { AskedPlan } from '../live-plan.ts';
 import type { OfflineInput } from '../offline-plan.ts';
 import { parse, readNodes, whole } from './valkey-nodes.ts';
 
-const DAY_SECONDS = 86_400;
+const HOUR_SECONDS = 3_600;
+const DAY_SECONDS = 24 * HOUR_SECONDS;
 const seconds = (minimum: number, maximum: number) =>
   whole(minimum, maximum, `it is from ${minimum} to ${maximum} seconds`).optional();
 
@@ -27,11 +34,14 @@ const resource = z.object({
   kind: z.literal('ValkeyUpgrade'),
   metadata: z.looseObject({ name: z.string().min(1), namespace: z.string().default('default') }),
   spec: z.strictObject({
-    clusterRef: z.strictObject({ name: z.string().min(1), namespace: z.string().optional() }),
-    targetVersion: z.string().min(1),
+    clusterRef: z.strictObject({
+      name: z.string().min(1).max(53),
+      namespace: z.string().max(63).optional(),
+    }),
+    targetVersion: z.string().refine(isVersionTag, 'it is no version: write it as 9.1.2'),
     replicationSyncTimeoutSeconds: seconds(1, DAY_SECONDS),
     podReadyTimeoutSeconds: seconds(1, DAY_SECONDS),
-    stabilitySeconds: seconds(0, DAY_SECONDS),
+    stabilitySeconds: seconds(0, HOUR_SECONDS),
     strategy: z.enum(['InPlace', 'Surge']).optional(),
     approval: z.enum(['None', 'BeforeFirstFailover', 'EachShard', 'PointOfNoReturn']).optional(),
     bakeSeconds: seconds(0, 7 * DAY_SECONDS),
@@ -73,7 +83,7 @@ export function planUpgradeOffline(input: OfflineInput): PlanEnvelope<ValkeyComm
       maxUnavailableShards: spec.maxUnavailableShards,
     },
   );
-  const verdicts = judgePlan(GUARDS, { nodes, cluster: { spec: cluster } }, plan);
+  const verdicts = judgePlan([...GUARDS, ...PRE_CHECKS], { nodes, cluster: { spec: cluster } }, plan);
   return envelope('valkey-cluster', `${metadata.namespace}/${spec.clusterRef.name}`, plan, verdicts);
 }
 

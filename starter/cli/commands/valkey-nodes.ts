@@ -10,6 +10,8 @@ export const whole = (minimum: number, maximum: number, why: string): z.ZodInt =
 const slot = whole(0, SLOT_COUNT - 1, `a slot is from 0 to ${SLOT_COUNT - 1}`);
 const range = z.tuple([slot, slot]).refine(([first, last]) => first <= last, 'a range is [first, last]');
 
+const openSlot = z.object({ slot, direction: z.enum(['importing', 'migrating']), peer: z.string() });
+
 const node = z.object({
   id: z.string().min(1),
   pod: z.string().default(''),
@@ -26,6 +28,7 @@ const node = z.object({
   node: z.string().optional(),
   offset: z.number().optional(),
   linkUp: z.boolean().optional(),
+  openSlots: z.array(openSlot).optional(),
 });
 
 const observed = z.object({

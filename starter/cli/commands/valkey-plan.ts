@@ -7,6 +7,7 @@ import type { ValkeyNode } from '../../../workflows/valkey-cluster/domain/observ
 import { planValkeyCluster } from '../../../workflows/valkey-cluster/domain/plan.ts';
 import { fillSpec } from '../../../workflows/valkey-cluster/domain/spec-defaults.ts';
 import { planUpgrade, type UpgradeWish } from '../../../workflows/valkey-upgrade/domain/plan.ts';
+import { PRE_CHECKS } from '../../../workflows/valkey-upgrade/domain/pre-checks.ts';
 import { isVersionOf, strategyOf } from '../../../workflows/valkey-upgrade/domain/resource.ts';
 import { specForTag } from '../../../workflows/valkey-upgrade/domain/wish.ts';
 import { badInput } from '../cli-error.ts';
@@ -54,7 +55,8 @@ export function planValkeyOffline(input: OfflineInput): PlanEnvelope<ValkeyComma
   const plan = upgrade === null ? base : planUpgrade({ nodes }, upgrade);
   // It was read from JSON or YAML, so it is nothing else.
   const facts = { nodes, cluster: { spec: fillSpec(spec as unknown as Json) } };
-  return envelope(LIFECYCLE, `${metadata.namespace}/${metadata.name}`, plan, judgePlan(GUARDS, facts, plan));
+  const verdicts = judgePlan([...GUARDS, ...PRE_CHECKS], facts, plan);
+  return envelope(LIFECYCLE, `${metadata.namespace}/${metadata.name}`, plan, verdicts);
 }
 
 /** A tag that the manifest names, and that no node runs yet, is reached by an upgrade with defaults. */

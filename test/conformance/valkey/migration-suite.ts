@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseClusterNodes } from '../../../activities/valkey/cluster-nodes.ts';
+import { classify, ValkeyError } from '../../../activities/valkey/errors.ts';
 import type { ValkeyAccess, ValkeyServer } from '../../../activities/valkey/contract.ts';
 import type { SlotRange } from '../../../workflows/valkey-cluster/domain/observation.ts';
 import { actsOn } from './acts.ts';
@@ -299,6 +300,28 @@ export function migrationSuite(open: () => Promise<ValkeyStage>, hasJobs: boolea
         stage.activities.handOverValkeyMaster({ access, server: heir, servers }),
       ).rejects.toMatchObject({ type: 'ValkeyNotConverged', message: expect.stringContaining('slots') });
       expect(await role(master)).toBe('master');
+    });
+
+    /** What a server answers to the request, as the activities would name it. */
+    async function refusalOf(server: ValkeyServer): Promise<string> {
+      const error: unknown = await stage.command(server, 'CLUSTER', 'FAILOVER').then(
+        (said) => new Error(`it was taken: ${said}`),
+        (refused: unknown) => refused,
+      );
+      return classify(new ValkeyError(server.pod, 'CLUSTER FAILOVER', error));
+    }
+
+    test('knows the words with which a master, and a replica without one, refuse it', async () => {
+      const { master, heir } = await shard();
+      expect(await refusalOf(master)).toBe('ValkeyNotConverged');
+      await stage.command(heir, 'CONFIG', 'SET', 'cluster-replica-no-failover', 'yes');
+      await stage.kill(master);
+      const lost = async (): Promise<boolean> =>
+        parseClusterNodes(await stage.command(heir, 'CLUSTER', 'NODES')).some(
+          (node) => node.ip === master.ip && node.failing === 'failed',
+        );
+      while (!(await lost())) await new Promise((resolve) => setTimeout(resolve, 100));
+      expect(await refusalOf(heir)).toBe('ValkeyNotConverged');
     });
 
     test('refuses a replica whose master was not asked', async () => {

@@ -1,7 +1,10 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { transition, type TransitionTable } from '../../../workflows/shared/transitions.ts';
+import { leaveOut } from '../../../workflows/valkey-upgrade/domain/leave-out.ts';
 import { UPGRADE_TABLE } from '../../../workflows/valkey-upgrade/domain/phases.ts';
-import { SHARD_TABLE, WORKING } from '../../../workflows/valkey-upgrade/domain/shard-states.ts';
+import { SHARD_STATES, SHARD_TABLE, WORKING } from '../../../workflows/valkey-upgrade/domain/shard-states.ts';
 
 const TABLES: readonly (readonly [string, TransitionTable<string, string>, phases: number])[] = [
   ['phases of an upgrade', UPGRADE_TABLE, 7],
@@ -120,6 +123,21 @@ describe('the tables together', () => {
   it.each(WORKING)('let a shard fail, or be left, in %s', (state) => {
     expect(transition(SHARD_TABLE, state, 'ShardFailed')).toMatchObject({ moved: true, to: 'Failed' });
     expect(transition(SHARD_TABLE, state, 'ShardInterrupted')).toMatchObject({ moved: true, to: 'Pending' });
+  });
+
+  it.each(SHARD_STATES)('lead a shard in %s that is left out to Skipped', (state) => {
+    expect(leaveOut(state)).toBe('Skipped');
+  });
+
+  it('have no event that nothing ever says', () => {
+    const root = join(import.meta.dirname, '../../../workflows/valkey-upgrade');
+    // The tables themselves say all of them; the cluster has a table of its own, and one event of the same name.
+    const said = readdirSync(root, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && !/(?:phases|shard-states)\.ts$/.test(name))
+      .map((name) => readFileSync(join(root, name), 'utf8').replaceAll(/\breached\(run, '\w+'/g, ''))
+      .join('\n');
+    const events = [...UPGRADE_TABLE.events, ...SHARD_TABLE.events];
+    expect(events.filter((event) => !said.includes(`'${event}'`))).toEqual([]);
   });
 
   it('let nothing leave Completed and RolledBack', () => {

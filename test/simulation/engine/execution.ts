@@ -27,7 +27,8 @@ export class Execution {
   #seq = 0;
   #defect: Error | null = null;
   handlers: Handlers = {};
-  hear: ((news: Json) => void) | null = null;
+  #hear: ((news: Json) => void) | null = null;
+  #unheard: Json[] = [];
   readonly #known = new Set<string>();
   #replayed: ReadonlySet<string> | null = null;
   details = '';
@@ -72,6 +73,12 @@ export class Execution {
     if (!this.#known.has(change)) this.emit({ type: 'change', change });
     this.#known.add(change);
     return true;
+  }
+
+  /** As in Temporal, what was told before anybody listened is heard by the first who does. */
+  hear(handler: (news: Json) => void): void {
+    this.#hear = handler;
+    this.#unheard.splice(0).forEach(handler);
   }
 
   nextSeq(): number {
@@ -133,7 +140,7 @@ export class Execution {
         break;
       }
       case 'signal':
-        if (job.name === 'news') this.hear?.(job.input as Json);
+        if (job.name === 'news') this.#news(job.input as Json);
         else this.handlers.signal?.(job.name, job.input);
         break;
       case 'update':
@@ -143,6 +150,11 @@ export class Execution {
         this.#root.cancel();
         break;
     }
+  }
+
+  #news(news: Json): void {
+    if (this.#hear === null) this.#unheard.push(news);
+    else this.#hear(news);
   }
 
   async #live(): Promise<void> {

@@ -59,7 +59,7 @@ export function simulatedPort(execution: Execution): SimulatedPort {
       execution.emit({ type: 'signal-parent', seq, name: 'news', input });
       await execution.answerTo(seq, () => {});
     },
-    hear: (handler) => void (execution.hear = handler),
+    hear: (handler) => execution.hear(handler),
     shouldContinueAsNew: () => execution.continueAsNewSuggested,
     async continueAsNew(input) {
       throw new ContinueAsNew(crossing(input, `the next input of ${execution.workflowId}`));

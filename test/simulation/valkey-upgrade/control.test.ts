@@ -38,6 +38,30 @@ describe('an upgrade in the hands of people', () => {
     await ends(paused, 'Completed');
   });
 
+  it('says that it is paused, why and how to go on, as long as it is', async () => {
+    const { engine, upgrade, until, ends } = await running();
+    const said = (of: typeof paused) => ({
+      reasons: of.conditions.flatMap(({ type, reason }) => (type === 'Progressing' ? reason : [])),
+      message: (of.status as { readonly message?: string } | null)?.message,
+    });
+    await engine.update(ID, 'pause', { reason: 'not yet' });
+    const paused = upgrade('to-9.1.2', '9.1.2');
+    await until('it is seen', () => paused.status !== null);
+    const words = (why: string) => `paused: ${why}; to go on: keelson resume valkey-cluster/default/cache`;
+    expect(said(paused)).toEqual({ reasons: ['Paused'], message: words('not yet') });
+    await engine.update(ID, 'resume');
+    await until('the first shard is begun', () => (paused.shardStates.get(0)?.length ?? 0) > 1);
+    expect(said(paused)).toEqual({ reasons: ['InProgress'], message: '' });
+    await engine.update(ID, 'pause', { reason: 'a look' });
+    await engine.until(() => false, 600_000);
+    expect(paused.status?.phase).toBe('InProgress');
+    expect(said(paused)).toEqual({ reasons: ['Paused'], message: words('a look') });
+    await engine.update(ID, 'resume');
+    await until('it goes on', () => said(paused).reasons[0] === 'InProgress');
+    expect(said(paused).message).toBe('');
+    await ends(paused, 'Completed');
+  });
+
   it.each([
     ['BeforeFirstFailover', '9.0.0', 'FailingOver', 1],
     ['PointOfNoReturn', '8.1.8', 'UpgradingOldMaster', 1],
@@ -84,6 +108,30 @@ describe('an upgrade in the hands of people', () => {
     expect(operations.size).toBeGreaterThan(1);
     expect(asked).toBe(times);
     expect(asking.status?.shardStatuses.map(({ approvedBy }) => approvedBy)).toEqual(['ann', 'ann', 'ann']);
+    await ends(asking, 'Completed');
+  });
+
+  it('takes an agreement that was given while it was paused, before anything ran', async () => {
+    const { engine, upgrade, until, ends } = await running();
+    await engine.update(ID, 'pause', { reason: 'later' });
+    const asking = upgrade('to-9.1.2', '9.1.2', { approval: 'EachShard' });
+    await until('it is planned', () => asking.conditions.some(({ message }) => message.includes('later')));
+    const approve = async (): Promise<string> => {
+      const { hash } = engine.query(ID, 'plan') as { readonly hash: string };
+      return engine.update(ID, 'approve', { hash, by: 'ann', reason: 'looked at it' });
+    };
+    expect(await approve()).toBe('upgrade is approved by ann');
+    await engine.update(ID, 'resume');
+    const asks = (shard: number) => () =>
+      asking.conditions.some(({ message }) => message.includes(`waits for approval of shard ${shard}`));
+    // It was for the first shard; the others are asked for as ever.
+    for (const shard of [1, 2]) {
+      await until(`it asks for shard ${shard}`, asks(shard));
+      expect(asking.status?.shardStatuses.map(({ approvedBy }) => approvedBy !== undefined)).toEqual(
+        [0, 1, 2].map((one) => one < shard),
+      );
+      await approve();
+    }
     await ends(asking, 'Completed');
   });
 

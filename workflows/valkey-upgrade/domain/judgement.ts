@@ -1,6 +1,7 @@
+import { transition } from '../../shared/transitions.ts';
 import type { ValkeyObservation } from '../../valkey-cluster/domain/observation.ts';
 import { isOlder, parseVersion } from '../../valkey-cluster/domain/version.ts';
-import { isOver, type UpgradePhase } from './phases.ts';
+import { isOver, UPGRADE_TABLE, type UpgradePhase } from './phases.ts';
 import { isVersionTag, tagFor, tagOf, type ValkeyUpgradeResource } from './resource.ts';
 
 /** All that upgrades are judged by. */
@@ -23,7 +24,9 @@ export interface Standing {
 /** Where an upgrade stands. A failed one that was changed since begins anew. */
 export function phaseOf({ status, generation }: ValkeyUpgradeResource): UpgradePhase {
   if (status === null) return 'Pending';
-  return status.phase === 'Failed' && generation > status.observedGeneration ? 'Pending' : status.phase;
+  if (generation <= status.observedGeneration) return status.phase;
+  const changed = transition(UPGRADE_TABLE, status.phase, 'SpecChanged');
+  return changed.moved ? changed.to : status.phase;
 }
 
 /** Whether an upgrade has begun to change the cluster, and has not ended. */

@@ -28,7 +28,8 @@ const before = (name: string, judge: (facts: Facts) => Verdict): ValkeyGuard => 
 export const PRE_CHECKS: readonly ValkeyGuard[] = [
   before('ClusterRunning', ({ cluster }) => {
     const { phase } = cluster as Partial<ValkeyObservation['cluster']>;
-    return phase === 'Running' || phase === undefined || phase === null
+    if (phase === undefined) return unknown('status.phase of the cluster');
+    return phase === 'Running' || phase === null
       ? allowed
       : blocked(`the cluster is ${phase}: the upgrade begins when it is Running`);
   }),
@@ -41,18 +42,26 @@ export const PRE_CHECKS: readonly ValkeyGuard[] = [
     return health.viewsAgree ? allowed : blocked('the nodes do not agree on the topology');
   }),
 
-  before('ReplicasInSync', ({ nodes }) => {
-    const behind = nodes.filter((node) => node.role === 'replica' && (!node.ready || node.linkUp === false));
-    return behind.length === 0
-      ? allowed
-      : blocked(`${behind.map((node) => node.pod).join(', ')} is not in sync with its master`);
+  before('ReplicasInSync', ({ nodes, health }) => {
+    const replicas = nodes.filter((node) => node.role === 'replica');
+    const behind = replicas.filter((node) => !node.ready || node.linkUp === false);
+    if (behind.length > 0)
+      return blocked(`${behind.map((node) => node.pod).join(', ')} is not in sync with its master`);
+    return health === undefined && replicas.some((node) => node.linkUp === undefined)
+      ? unknown('linkUp of every replica')
+      : allowed;
   }),
 
-  before('NothingMoves', ({ nodes }) => {
+  before('NothingMoves', ({ nodes, health }) => {
     const open = nodes.filter((node) => (node.openSlots ?? []).length > 0);
-    return open.length === 0
-      ? allowed
-      : blocked(`slots of ${count(open.length, 'node')} are on their way: a failover could lose what moves`);
+    if (open.length > 0)
+      return blocked(
+        `slots of ${count(open.length, 'node')} are on their way: a failover could lose what moves`,
+      );
+    // A look at the servers leaves out what is empty; a file may have left it out unseen.
+    return health === undefined && nodes.some((node) => node.openSlots === undefined)
+      ? unknown('openSlots of every node')
+      : allowed;
   }),
 
   before('RoomForSync', ({ nodes, cluster }) => {

@@ -68,6 +68,12 @@ const OURS: readonly OurRow[] = [
     'Another plan found something to do: a repair forward, or a node that came back with the old version.',
   ),
   ...rows(
+    ['Completed', 'Failed', 'Skipped'],
+    'ShardSkipped',
+    'Skipped',
+    'Another plan found something to do, and a person wants the shard left as it is.',
+  ),
+  ...rows(
     ['Pending', 'Completed', 'Failed', 'Skipped'],
     'RollbackStarted',
     'FailingOver',

@@ -1,5 +1,5 @@
 import type { Served } from '../../shared/lifecycle.ts';
-import type { Condition } from '../../shared/messages.ts';
+import type { Condition, ResourceRef } from '../../shared/messages.ts';
 import type { ValkeyPlan } from '../../valkey-cluster/domain/commands.ts';
 import type { ValkeyObservation, ValkeyShardSet } from '../../valkey-cluster/domain/observation.ts';
 import { nameShards } from '../../valkey-cluster/domain/topology.ts';
@@ -105,11 +105,16 @@ function recordActive(upgrade: ValkeyUpgradeResource, news: ClusterNews): Upgrad
   return { ...(waits || record.phase === 'PreChecks' ? record : advance(record, 'UpgradeAccepted')), ...why };
 }
 
+/** A pause in words, and how to end it. */
+export const tellPause = (paused: string, { namespace, name }: ResourceRef): string =>
+  `${paused}; to go on: keelson resume valkey-cluster/${namespace}/${name}`;
+
 function reasonToWait(news: ClusterNews): Pick<UpgradeRecord, 'reason' | 'message'> {
   const { operation, blocked, failure, message, observed } = news;
   const cluster = `${observed.cluster.namespace}/${observed.cluster.name}`;
   if (operation !== null)
     return { reason: 'WaitsForOperation', message: `${operation.name} of ${cluster} is under way` };
+  if (news.reason === 'Paused') return { reason: 'Paused', message: tellPause(message, observed.cluster) };
   if (blocked !== null) return { reason: 'PreChecks', message: blocked };
   if (failure !== null) return { reason: failure.code, message: failure.message };
   return { reason: 'Waiting', message: message === '' ? `${cluster} comes to it next` : message };
