@@ -21,6 +21,8 @@ export function createSimulatedActivities(world: ValkeyWorld): ValkeyTypes['acti
       if (owner.generation !== undefined && owner.generation < world.present().generation) {
         throw failure('GenerationMoved', 'a newer generation is wanted');
       }
+      if (world.refused?.test(JSON.stringify(objects)) === true)
+        throw failure('KubernetesForbidden', 'an admission webhook denied the request');
       for (const object of objects) world.put(object, now());
       return { uids: {} };
     },

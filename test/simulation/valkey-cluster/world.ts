@@ -66,6 +66,8 @@ export class ValkeyWorld {
   readonly servers = new Map<string, WorldServer>();
   objects: Record<string, string> = {};
   missingSecret = false;
+  /** Objects that have this in them are refused, as an admission webhook does. */
+  refused: RegExp | null = null;
   readonly secrets = new WorldSecrets();
   readonly upgrades = new WorldUpgrades(() => this.serial('uid'));
   readonly events: string[] = [];

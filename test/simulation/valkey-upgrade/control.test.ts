@@ -1,17 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ID } from '../valkey-cluster/stage.ts';
-import type { ValkeyWorld } from '../valkey-cluster/world.ts';
-import { image, imagesOf, operationOf, running } from './running.ts';
-
-/** The servers of a shard change their roles by themselves, as after the loss of its master. */
-function swapRoles(world: ValkeyWorld, shard: number): void {
-  const servers = world.pods.filter((pod) => pod.shard === shard).map((pod) => world.server(pod.name));
-  const master = servers.find((server) => (server?.slots.length ?? 0) > 0);
-  const heir = servers.find((server) => server?.masterId === master?.id);
-  if (master === undefined || heir === undefined) throw new Error(`shard ${shard} has no two servers`);
-  Object.assign(heir, { slots: master.slots, masterId: null });
-  Object.assign(master, { slots: [], masterId: heir.id });
-}
+import { image, imagesOf, operationOf, running, swapRoles } from './running.ts';
 
 describe('an upgrade in the hands of people', () => {
   it('comes back to where it was cancelled', async () => {

@@ -1,5 +1,7 @@
 import { DEFAULT_SPEC } from '../../../workflows/valkey-cluster/domain/spec-defaults.ts';
 import type { ValkeyUpgradeSpec } from '../../../workflows/valkey-upgrade/domain/resource.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Hint } from '../../../workflows/shared/messages.ts';
 import { ID, openStage } from '../valkey-cluster/stage.ts';
 import type { ValkeyWorld } from '../valkey-cluster/world.ts';
 import type { WorldUpgrade } from '../valkey-cluster/world-upgrades.ts';
@@ -40,6 +42,29 @@ export async function running(spec: Parameters<ValkeyWorld['apply']>[0] = {}, op
 }
 
 /** The workflow of what is under way. */
-export const operationOf = (engine: Awaited<ReturnType<typeof running>>['engine']): string | null =>
+export const operationOf = (engine: Engine): string | null =>
   (engine.query(ID, 'status') as { readonly operation: { readonly workflowId: string } | null }).operation
     ?.workflowId ?? null;
+
+/** The servers of a shard change their roles by themselves, as after the loss of its master. */
+export function swapRoles(world: ValkeyWorld, shard: number): void {
+  const servers = world.pods.filter((pod) => pod.shard === shard).map((pod) => world.server(pod.name));
+  const master = servers.find((server) => (server?.slots.length ?? 0) > 0);
+  const heir = servers.find((server) => server?.masterId === master?.id);
+  if (master === undefined || heir === undefined) throw new Error(`shard ${shard} has no two servers`);
+  Object.assign(heir, { slots: master.slots, masterId: null });
+  Object.assign(master, { slots: [], masterId: heir.id });
+}
+
+/** Agrees to the plan as it is. */
+export async function approve(engine: Engine, by = 'ann'): Promise<void> {
+  const { hash } = engine.query(ID, 'plan') as { readonly hash: string };
+  await engine.update(ID, 'approve', { hash, by, reason: 'looked at it' });
+}
+
+/** Changes the spec of an upgrade, as `kubectl apply` does. */
+export function change({ resource }: WorldUpgrade, spec: Partial<ValkeyUpgradeSpec>): Hint {
+  const generation = resource.generation + 1;
+  Object.assign(resource, { generation, spec: { ...resource.spec, ...spec } });
+  return { kind: 'ValkeyUpgrade', uid: resource.uid, generation };
+}
