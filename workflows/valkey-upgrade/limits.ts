@@ -10,13 +10,15 @@ const LOOK_MS = { first: 10_000, last: 60_000 } as const;
 
 /**
  * Does something that waits, for so long at most. Meanwhile it says what holds it up, and lets go when a person or a newer
- * wish ends the upgrade, or the cluster is deleted: what it waited for is then planned again.
+ * wish ends the upgrade, or the cluster is deleted: what it waited for is then planned again. What would keep it waiting
+ * in vain may be mended at each look.
  */
 export async function within<R>(
   run: ShardRun,
   limitSeconds: number,
   what: string,
   work: () => Promise<R>,
+  mend: (observed: ShardRun['observed']) => Promise<void> = async () => {},
 ): Promise<R> {
   const started = run.port.cancellable(work);
   let ended = false;
@@ -50,6 +52,11 @@ export async function within<R>(
     const pod = waitingPod(observed);
     held = pod === null ? '' : `: ${pod.message}`;
     if (pod !== null) run.tell(pod.message);
+    gone = await mend(observed).then(
+      () => null,
+      (error: Error) => error,
+    );
+    if (gone !== null) break;
   }
   if (!ended) started.cancel();
   const outcome = await settled;
