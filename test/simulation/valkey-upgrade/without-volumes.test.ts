@@ -4,7 +4,7 @@ import { DEFAULT_SPEC } from '../../../workflows/valkey-cluster/domain/spec-defa
 import { Random } from '../engine/random.ts';
 import { ID } from '../valkey-cluster/stage.ts';
 import type { ValkeyWorld, WorldPod } from '../valkey-cluster/world.ts';
-import { imagesOf, running } from './running.ts';
+import { image, imagesOf, running } from './running.ts';
 
 const WITHOUT_VOLUMES = { persistence: { ...DEFAULT_SPEC.persistence, enabled: false } } as const;
 
@@ -54,6 +54,21 @@ describe('a cluster whose pods have no volume', () => {
     const more = { strategy: 'InPlace', podReadyTimeoutSeconds: 30, maxUnavailableShards: width } as const;
     await ends(upgrade('broken', '9.9.9', more), 'RolledBack');
     expectWhole(world, '9.0.0', 1);
+  });
+
+  it('is upgraded to a version whose data its own can not read', async () => {
+    const { world, upgrade, ends } = await running({ ...WITHOUT_VOLUMES, ...image('8.1.8') });
+    await ends(upgrade('to-9.1.2', '9.1.2', { strategy: 'InPlace' }), 'Completed');
+    expectWhole(world, '9.1.2', 1);
+  });
+
+  it('goes back from there while there is a way back', async () => {
+    const { world, engine, upgrade, until, ends } = await running({ ...WITHOUT_VOLUMES, ...image('8.1.8') });
+    const given = upgrade('to-9.1.2', '9.1.2', { strategy: 'InPlace' });
+    await until('the first shard hands over', () => given.shardStates.get(0)?.at(-1) === 'FailingOver');
+    await engine.update(ID, 'cancelOperation', { reason: 'not today' });
+    await ends(given, 'RolledBack');
+    expectWhole(world, '8.1.8', 1);
   });
 
   it('goes on whatever the worker suffers', async () => {
