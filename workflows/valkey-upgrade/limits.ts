@@ -13,13 +13,15 @@ const LOOK_MS = { first: 10_000, last: 60_000 } as const;
 
 /**
  * Does something that waits, for so long at most. Meanwhile it says what holds it up, and lets go when a person or a newer
- * wish ends the upgrade, or the cluster is deleted: what it waited for is then planned again.
+ * wish ends the upgrade, or the cluster is deleted: what it waited for is then planned again. What would keep it waiting
+ * in vain may be mended at each look.
  */
 export async function within<R>(
   run: ShardRun,
   limitSeconds: number,
   what: string,
   work: () => Promise<R>,
+  mend?: (observed: ShardRun['observed']) => Promise<void>,
 ): Promise<R> {
   const started = run.port.cancellable(work);
   let ended = false;
@@ -48,6 +50,7 @@ export async function within<R>(
         break;
       }
       held = tellHolder(run, observed);
+      if (mend !== undefined) await mend(observed);
     }
   } catch (error) {
     // Whatever follows plans from what is there, so nothing that was begun here may still change that.

@@ -17,6 +17,7 @@ import type { ShardOrder, ShardTypes } from './contract.ts';
 import { selectCandidate } from './domain/candidate.ts';
 import { tagOf } from './domain/resource.ts';
 import { buildUpgradedSet } from './domain/shard-set.ts';
+import { forget, forgetLost } from './forgetting.ts';
 import { within, type ShardRun } from './limits.ts';
 
 /** A manual failover is given up by Valkey after 5 s; it is asked for again until this time is over. */
@@ -24,6 +25,9 @@ const HANDOVER_SECONDS = 60;
 const MANAGER = 'keelson';
 /** By which Kubernetes names the pod of a StatefulSet. */
 const POD_LABEL = 'statefulset.kubernetes.io/pod-name';
+
+/** The change with which a pod without a volume is spared as long as its data is nowhere else. */
+const SPARES_ONLY_COPIES = 'valkey-upgrade-spares-only-copies';
 
 type Kinds = Exclude<
   ValkeyCommand['kind'],
@@ -85,7 +89,8 @@ export const shardPerformersOf = (
     const claim = owned[`PersistentVolumeClaim/data-${name}`];
     const old = before.nodes.find((node) => node.pod === name);
     refuseMaster(before, order.shard, name);
-    if (fresh === true) refuseOnlyCopy(before, order.shard, name);
+    if (fresh === true || !cluster.spec.persistence.enabled)
+      refuseOnlyCopy(run, before, order.shard, name, fresh === true);
     await run.port.wait(summary).deleteKubernetesObjects({
       objects: [
         ...(fresh === true && claim !== undefined
@@ -103,8 +108,8 @@ export const shardPerformersOf = (
     const node = known.nodes.find((one) => one.pod === name);
     if (node === undefined) throw failure('ValkeyPodReplaced', `${name} does not answer any more`);
     await join(run, order, [node], masterOf(known, order.shard), `${summary} (known and in sync again)`);
-    if (fresh === true && old !== undefined && old.id !== node.id)
-      await forget(run, known, [old.id], summary);
+    const was = old === undefined ? null : { id: old.id, fresh: fresh === true };
+    await forgetLost(run, known, summary, was);
     return { version: node.version ?? null };
   },
 
@@ -261,22 +266,6 @@ async function awaitPods(
   scribe.awaitsPods(sinceMs, run.port.nowMs() - sinceMs);
 }
 
-async function forget(
-  run: ShardRun,
-  { cluster, pods }: ValkeyObservation,
-  ids: readonly string[],
-  summary: string,
-): Promise<void> {
-  if (ids.length === 0) return;
-  const members = pods.filter((pod) => pod.nodeId !== null);
-  await run.port.wait(`${summary} (forgotten)`).forgetValkeyNodes({
-    access: buildAccess(cluster),
-    servers: serversOf(members.filter((pod) => !ids.includes(pod.nodeId ?? ''))),
-    leaving: serversOf(members.filter((pod) => ids.includes(pod.nodeId ?? ''))),
-    nodeIds: ids,
-  });
-}
-
 /** Replicas that follow the master, run the version that is wanted, and stay; one that only helps out where there is none. */
 function eligible(
   { nodes, pods }: ValkeyObservation,
@@ -299,10 +288,21 @@ function eligible(
   return stay.length > 0 ? stay : following;
 }
 
-/** Whatever was planned, a volume is given up only while another node serves what is on it. */
-function refuseOnlyCopy({ nodes }: ValkeyObservation, shard: number, pod: string): void {
-  const serving = nodes.some((node) => node.shard === shard && node.pod !== pod && node.slots.length > 0);
-  if (!serving) throw failure('ValkeySlotBusy', `nobody serves shard ${shard} without ${pod}`);
+/** Whatever was planned, a node that comes back empty goes only while another one serves what it has. */
+function refuseOnlyCopy(
+  { port }: ShardRun,
+  { nodes }: ValkeyObservation,
+  shard: number,
+  pod: string,
+  fresh: boolean,
+): void {
+  const others = nodes.filter((node) => node.shard === shard && node.pod !== pod && node.slots.length > 0);
+  if (others.some((node) => node.ready)) return;
+  if ((fresh && others.length === 0) || port.knows(SPARES_ONLY_COPIES))
+    throw failure(
+      'ValkeySlotBusy',
+      `nobody serves shard ${shard} without ${pod}, which would come back empty`,
+    );
 }
 
 /** Whatever was planned, a node that serves slots is not restarted while another could. */

@@ -6,6 +6,8 @@ import {
   planUpgrade,
   type UpgradeWish,
 } from '../../../workflows/valkey-upgrade/domain/plan.ts';
+import type { ValkeyOrphan } from '../../../workflows/valkey-cluster/domain/observation.ts';
+import type { ValkeyTopology } from '../../../workflows/valkey-cluster/domain/topology.ts';
 import { perform } from '../valkey-cluster/simulated-cluster.ts';
 import { worldOn, withTag, type World } from './shards-on-versions.ts';
 
@@ -39,7 +41,7 @@ const unready = (world: World, pod: string, waiting = 'ErrImagePull: no such ima
   ...world,
   nodes: world.nodes.filter((node) => node.pod !== pod),
   pods: world.pods.map((one) =>
-    one.name === pod ? { ...one, phase: 'Pending', ready: false, waiting } : one,
+    one.name === pod ? { ...one, phase: 'Pending', ready: false, waiting, nodeId: null } : one,
   ),
 });
 
@@ -60,7 +62,15 @@ const half = (from: string): World =>
     'cache-1-1',
   );
 
-const STORIES: Readonly<Record<string, readonly [World, UpgradeWish]>> = {
+const lostMember = (id: string): ValkeyOrphan => ({
+  id,
+  address: '',
+  role: 'replica',
+  slots: [],
+  failed: true,
+});
+
+const STORIES: Readonly<Record<string, readonly [ValkeyTopology, UpgradeWish]>> = {
   '3 masters with a replica each, in place': [worldOn('9.0.0', 1), wish(1)],
   '3 masters with a replica each, with a surge': [worldOn('9.0.0', 1), wish(1, { strategy: 'Surge' })],
   '3 masters with 2 replicas each, in place': [worldOn('9.0.0', 2), wish(2)],
@@ -69,6 +79,14 @@ const STORIES: Readonly<Record<string, readonly [World, UpgradeWish]>> = {
   'one shard done already': [shardDone(worldOn('9.0.0', 1), '9.1.2', 1), wish(1)],
   'go on after half of it': [half('9.0.0'), wish(1)],
   'all shards done already': [worldOn('9.1.2', 1), wish(1)],
+  'go on where pods came back as other members': [
+    { ...half('9.0.0'), orphans: [lostMember('lost-b'), lostMember('lost-a')] },
+    wish(1),
+  ],
+  'nothing is forgotten while a pod may be it': [
+    { ...unready(worldOn('9.1.2', 1), 'cache-2-1', 'ContainerCreating'), orphans: [lostMember('lost-a')] },
+    wish(1),
+  ],
   'from 8 to 9 with a point of no return': [worldOn('8.1.8', 1), wish(1, OLD)],
 };
 

@@ -9,11 +9,17 @@ import { REF, type ValkeyWorld, type WorldPod } from './world.ts';
 
 const POLL_MS = 100;
 const MOVE_MS = 800;
+/** What is missing for so long does not come about by itself. */
+const UNCHANGED_MS = 60_000;
 
 /** The activities on the simulated world, each safe to repeat, as the real ones are. */
 export function createSimulatedActivities(world: ValkeyWorld): ValkeyTypes['activities'] {
   const now = (): number => currentAttempt().nowMs();
   const idOf = ({ pod }: { readonly pod: string }): string => world.server(pod).id;
+  const refuseReplaced = (servers: readonly { readonly pod: string; readonly podUid: string }[]): void => {
+    const gone = servers.find(({ podUid }) => world.pods.every((pod) => pod.uid !== podUid));
+    if (gone !== undefined) throw failure('ValkeyPodReplaced', `${gone.pod} is another pod now`);
+  };
   return {
     observeValkeyCluster: async () => (world.resource === null ? null : observe(world, now())),
     async applyKubernetesObjects({ owner, objects }) {
@@ -68,6 +74,7 @@ export function createSimulatedActivities(world: ValkeyWorld): ValkeyTypes['acti
       if (world.resource?.uid === resource.uid) world.resource = null;
     },
     async meetValkeyNodes({ servers }) {
+      refuseReplaced(servers);
       const ids = servers.map(idOf);
       for (const server of servers) {
         const one = world.server(server.pod);
@@ -88,8 +95,13 @@ export function createSimulatedActivities(world: ValkeyWorld): ValkeyTypes['acti
       return { assigned: countSlots(ranges) };
     },
     async attachValkeyReplica({ server, masterId }) {
+      refuseReplaced([server]);
+      world.elect(now());
       const one = world.server(server.pod);
       if (one.slots.length > 0) throw failure('ValkeySlotBusy', `${server.pod} serves slots`);
+      const before = world.lost.find(({ id }) => id === one.masterId && id !== masterId);
+      if (before !== undefined && before.slots.length > 0)
+        throw failure('ValkeyNotConverged', `${server.pod} has the data of ${before.id}`);
       one.masterId = masterId;
       return { linkSeconds: 0.1 };
     },
@@ -105,6 +117,7 @@ export function createSimulatedActivities(world: ValkeyWorld): ValkeyTypes['acti
     },
     cancelValkeyMigrations: async () => ({ cancelled: 0, closed: 0 }),
     async handOverValkeyMaster({ server }) {
+      refuseReplaced([server]);
       const heir = world.server(server.pod);
       const master = [...world.servers.values()].find((one) => one.id === heir.masterId);
       if (master === undefined) return { gapMs: 0, epoch: 1 };
@@ -128,11 +141,14 @@ export function createSimulatedActivities(world: ValkeyWorld): ValkeyTypes['acti
       throw failure('ValkeyPodReplaced', `${server.pod} is not to take over: here a majority is always left`);
     },
     async electValkeyMaster({ server }) {
-      throw failure('ValkeyPodReplaced', `${server.pod} is not to take over: here no volume is ever lost`);
+      throw failure('ValkeyPodReplaced', `${server.pod} is not to take over: here heirs stand by themselves`);
     },
     async forgetValkeyNodes({ servers, leaving, nodeIds }) {
-      for (const server of leaving) {
-        Object.assign(world.server(server.pod), { id: world.serial('node'), knows: [], masterId: null });
+      refuseReplaced([...servers, ...leaving]);
+      for (const { pod } of leaving) {
+        const one = world.server(pod);
+        if (!nodeIds.includes(one.id)) continue; // It was reset already.
+        Object.assign(one, { id: world.serial('node'), knows: [], masterId: null });
       }
       for (const server of servers) {
         const one = world.server(server.pod);
@@ -144,19 +160,29 @@ export function createSimulatedActivities(world: ValkeyWorld): ValkeyTypes['acti
       const ids = (): readonly string[] => servers.map(idOf);
       const agree = (): boolean =>
         servers.every(({ pod }) => ids().every((id) => world.server(pod).knows.includes(id)));
-      while (!agree()) await currentAttempt().sleep(POLL_MS);
+      while (!agree() || world.strays().length > 0) {
+        await currentAttempt().sleep(POLL_MS);
+        refuseReplaced(servers);
+      }
       await currentAttempt().sleep(stableSeconds * 1000);
       return { seconds: stableSeconds };
     },
     snapshotValkeyServer: async () => ({ savedAt: now() }),
     async awaitValkeyHealth({ servers }) {
-      while (!observe(world, now()).health.ok) await currentAttempt().sleep(POLL_MS);
-      return { slots: 16384, nodes: servers.length, missing: null };
+      const endMs = now() + UNCHANGED_MS;
+      for (;;) {
+        const [stray] = world.strays();
+        const words = stray === undefined ? 'the nodes do not agree' : `${stray.id} seems to fail`;
+        const missing = stray === undefined && observe(world, now()).health.ok ? null : words;
+        if (missing === null || now() >= endMs) return { slots: 16384, nodes: servers.length, missing };
+        await currentAttempt().sleep(POLL_MS);
+      }
     },
   };
 }
 
 function observe(world: ValkeyWorld, nowMs: number): ValkeyObservation {
+  world.elect(nowMs);
   const { uid, generation, deleting, spec, status } = world.present();
   const nodes = world.pods.flatMap((pod) => (world.isReady(pod, nowMs) ? [nodeOf(world, pod)] : []));
   const slotsAssigned = countSlots(nodes.flatMap((node) => node.slots));
@@ -185,7 +211,14 @@ function observe(world: ValkeyWorld, nowMs: number): ValkeyObservation {
     })),
     pods: world.pods.map((pod) => podOf(world, pod, nowMs)),
     nodes,
-    orphans: [],
+    orphans: world.strays().map(({ id, slots }) => ({
+      id,
+      slots,
+      address: '',
+      role: slots.length > 0 ? 'master' : 'replica',
+      failed: true,
+      unreachable: true,
+    })),
     health: {
       ok: agree && slotsAssigned === 16384,
       slotsAssigned,

@@ -45,7 +45,7 @@ export interface WorldPod {
   readonly hash: string;
 }
 
-/** A Valkey server; it outlives its pod, as its volume does. */
+/** A Valkey server; it outlives its pod where that has a volume. */
 export interface WorldServer {
   id: string;
   knows: string[];
@@ -55,7 +55,16 @@ export interface WorldServer {
   passwords: string[];
 }
 
+/** A member that went with its pod, for good. */
+interface LostMember {
+  readonly id: string;
+  slots: SlotRange[];
+  readonly electsAtMs: number;
+}
+
 const STARTS_AFTER_MS = 700;
+/** A lost master must be called failed by the others before its replica is elected. */
+const ELECTS_AFTER_MS = 6_000;
 const IMAGES: ReadonlySet<string> = new Set(['8.1.8', '9.0.0', '9.1.2']);
 
 /** A cluster, the controllers of Kubernetes and the Valkey servers, in memory. */
@@ -64,6 +73,8 @@ export class ValkeyWorld {
   sets: WorldSet[] = [];
   pods: WorldPod[] = [];
   readonly servers = new Map<string, WorldServer>();
+  /** Members without a volume whose pods have gone, and that others may still know. */
+  lost: LostMember[] = [];
   objects: Record<string, string> = {};
   missingSecret = false;
   /** Objects that have this in them are refused, as an admission webhook does. */
@@ -144,7 +155,7 @@ export class ValkeyWorld {
     for (const set of this.sets) {
       const surplus = (pod: WorldPod): boolean =>
         pod.shard === set.shard && Number(pod.name.slice(set.name.length + 1)) >= set.replicas;
-      this.pods = this.pods.filter((pod) => !surplus(pod));
+      this.#endPods(surplus, nowMs);
       for (let ordinal = 0; ordinal < set.replicas; ordinal += 1) {
         const name = `${set.name}-${ordinal}`;
         if (this.pods.some((pod) => pod.name === name)) continue;
@@ -168,9 +179,42 @@ export class ValkeyWorld {
 
   remove(kind: string, name: string, uid: string, nowMs: number): void {
     if (kind === 'StatefulSet') this.sets = this.sets.filter((set) => set.uid !== uid);
-    else if (kind === 'Pod') this.pods = this.pods.filter((pod) => pod.uid !== uid);
+    else if (kind === 'Pod') this.#endPods((pod) => pod.uid === uid, nowMs);
     else if (this.objects[`${kind}/${name}`] === uid) delete this.objects[`${kind}/${name}`];
     this.control(nowMs);
+  }
+
+  /** Whether a pod takes its server's data and identity with it. */
+  get hasVolumes(): boolean {
+    return this.resource?.spec.persistence.enabled !== false;
+  }
+
+  #endPods(leaves: (pod: WorldPod) => boolean, nowMs: number): void {
+    for (const { name } of this.hasVolumes ? [] : this.pods.filter(leaves)) {
+      const { id, slots } = this.server(name);
+      this.lost.push({ id, slots, electsAtMs: nowMs + ELECTS_AFTER_MS });
+      this.servers.delete(name);
+    }
+    this.pods = this.pods.filter((pod) => !leaves(pod));
+  }
+
+  /** What the servers do by themselves: a replica of a lost master is elected in its time, and has all of its slots. */
+  elect(nowMs: number): void {
+    for (const member of this.lost.filter(
+      ({ slots, electsAtMs }) => slots.length > 0 && electsAtMs <= nowMs,
+    )) {
+      const [heir, ...others] = [...this.servers.values()].filter((one) => one.masterId === member.id);
+      if (heir === undefined) continue;
+      Object.assign(heir, { slots: member.slots, masterId: null });
+      for (const one of others) one.masterId = heir.id;
+      member.slots = [];
+    }
+  }
+
+  /** Members that somebody knows and that no pod is any more. */
+  strays(): readonly LostMember[] {
+    const known = new Set(this.pods.flatMap(({ name }) => this.server(name).knows));
+    return this.lost.filter(({ id }) => known.has(id));
   }
 
   isReady(pod: WorldPod, nowMs: number): boolean {

@@ -17,6 +17,8 @@ export interface ShardGoal {
   readonly fresh: boolean;
   /** Whether this is the way back, on which nothing is given up that anybody wants to keep. */
   readonly back: boolean;
+  /** Whether nothing can be kept on a pod that goes. */
+  readonly withoutVolumes: boolean;
 }
 
 /** The steps that bring one shard to the target version, in order; none when it is there already. */
@@ -137,8 +139,8 @@ function draftLast(
   if (goal.back || readsDataOf(goal.from, goal.tag)) return [again];
   const reason = `${pod} is the last node of shard ${shard} on ${goal.from}: its data is kept as it is`;
   return [
-    // A server that does not run can save nothing.
-    ...(ready ? [{ kind: 'Snapshot' as const, shard, pod, reason }] : []),
+    // A server that does not run can save nothing, and one without a volume nothing that stays.
+    ...(ready && !goal.withoutVolumes ? [{ kind: 'Snapshot' as const, shard, pod, reason }] : []),
     {
       ...again,
       irreversible: true,

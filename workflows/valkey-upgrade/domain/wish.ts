@@ -44,6 +44,7 @@ export function wishOf(
     ...shape,
     strategy: strategyOf(spec, shape.replicasPerMaster),
     maxUnavailableShards: spec.maxUnavailableShards,
+    withoutVolumes: !cluster.persistence.enabled,
     leftOut: active === null ? [] : leftOutOf(recordOf(active).shards),
   };
 }

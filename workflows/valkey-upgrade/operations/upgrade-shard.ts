@@ -11,6 +11,7 @@ import type { ValkeyStep } from '../../valkey-cluster/domain/commands.ts';
 import { isAgreement, type ShardInput, type ShardNews, type ShardTypes } from '../contract.ts';
 import { isVersionOf, type ShardStatus } from '../domain/resource.ts';
 import { WORKING, type ShardState } from '../domain/shard-states.ts';
+import { forgetLost } from '../forgetting.ts';
 import { within, type ShardRun } from '../limits.ts';
 import { applySet, awaitSync, shardPerformersOf } from '../performers.ts';
 import { shardLifecycle } from '../shard-lifecycle.ts';
@@ -201,10 +202,16 @@ async function awaitStability(
   );
   const servers = serversOf(pods.filter((pod) => pod.ready && members.has(pod.name)));
   const { stabilitySeconds } = limits;
-  await within(run, UNREST_SECONDS + stabilitySeconds, 'a stable cluster', () =>
-    run.port
-      .wait(`the cluster is stable for ${stabilitySeconds} s`)
-      .awaitValkeyStability({ access: buildAccess(cluster), servers, stableSeconds: stabilitySeconds }),
+  await within(
+    run,
+    UNREST_SECONDS + stabilitySeconds,
+    'a stable cluster',
+    () =>
+      run.port
+        .wait(`the cluster is stable for ${stabilitySeconds} s`)
+        .awaitValkeyStability({ access: buildAccess(cluster), servers, stableSeconds: stabilitySeconds }),
+    // A pod of any shard that was lost meanwhile comes back as another member where it has no volume.
+    (observed) => forgetLost(run, observed, 'members that are lost'),
   );
 }
 

@@ -7,7 +7,7 @@ import { operationPort } from '../../shared/temporal-port.ts';
 import type { ValkeyTypes } from '../../valkey-cluster/contract.ts';
 import type { ValkeyStep } from '../../valkey-cluster/domain/commands.ts';
 import { valkeyLifecycle } from '../../valkey-cluster/lifecycle.ts';
-import { reached, verifyHealth, type ValkeyRun } from '../../valkey-cluster/performers.ts';
+import { performersOf, reached, verifyHealth, type ValkeyRun } from '../../valkey-cluster/performers.ts';
 import { refuseRollback } from '../domain/plan.ts';
 import { isVersionOf, UPGRADE_KIND } from '../domain/resource.ts';
 import { ShardCrew } from '../shard-crew.ts';
@@ -56,6 +56,8 @@ export const rollBackValkeyCluster = (input: OperationInput<ValkeyTypes>): Promi
   runOperation(operationPort<ValkeyTypes['activities']>(input.tuning), serving(input), rollback, input);
 
 async function performShards(run: ValkeyRun, upgrade: UpgradeCase): Promise<void> {
+  const { ForgetNode } = performersOf(run);
+  await run.perform({ ForgetNode });
   const crew = new ShardCrew(
     run,
     (shard) => upgrade.orderFor(run, shard),
