@@ -27,6 +27,7 @@ export const valkeyNaming: ValkeyNaming = {
   clusterLabel: valkey.CLUSTER_LABEL,
   shardLabel: valkey.SHARD_LABEL,
   templateAnnotation: valkey.TEMPLATE_ANNOTATION,
+  container: valkey.CONTAINER,
   appliedAnnotation: valkey.APPLIED_ANNOTATION,
   port: valkey.CLIENT_PORT,
   accessOf: buildAccess,

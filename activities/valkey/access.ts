@@ -18,6 +18,8 @@ export interface ValkeyNaming {
   readonly shardLabel: string;
   /** The annotation with the hash of what only a restart changes. */
   readonly templateAnnotation: string;
+  /** The container of the server in a pod. */
+  readonly container: string;
   /** The annotation of a StatefulSet with the hash of what was applied with it. */
   readonly appliedAnnotation: string;
   readonly port: number;

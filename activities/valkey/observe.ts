@@ -101,31 +101,35 @@ async function listOwned(
 const isOwned = (object: KubernetesObject, cluster: ValkeyClusterResource): boolean =>
   object.metadata.ownerReferences?.some((reference) => reference.uid === cluster.uid) ?? false;
 
-const shardSet = (set: StatefulSet, { shardLabel, appliedAnnotation }: ValkeyNaming): ValkeyShardSet => ({
-  shard: shardOf(set, shardLabel),
+/** The image of the server. Whoever puts containers of their own into pods may put them first. */
+const imageOf = ({ containers }: Pod['spec'], { container }: ValkeyNaming): string | undefined =>
+  (containers.find(({ name }) => name === container) ?? containers[0])?.image;
+
+const shardSet = (set: StatefulSet, naming: ValkeyNaming): ValkeyShardSet => ({
+  shard: shardOf(set, naming.shardLabel),
   name: set.metadata.name,
   uid: set.metadata.uid,
   replicas: set.spec.replicas ?? 1,
-  image: set.spec.template.spec.containers[0]?.image ?? '',
-  appliedHash: set.metadata.annotations?.[appliedAnnotation] ?? null,
+  image: imageOf(set.spec.template.spec, naming) ?? '',
+  appliedHash: set.metadata.annotations?.[naming.appliedAnnotation] ?? null,
 });
 
 const podFacts = (
   pod: Pod,
-  { shardLabel, templateAnnotation }: ValkeyNaming,
+  naming: ValkeyNaming,
   zones: Readonly<Record<string, string>>,
 ): Omit<ValkeyPod, 'nodeId'> => ({
   name: pod.metadata.name,
   uid: pod.metadata.uid,
-  shard: shardOf(pod, shardLabel),
+  shard: shardOf(pod, naming.shardLabel),
   ip: pod.status?.podIP ?? null,
   node: pod.spec.nodeName ?? null,
   zone: zones[pod.spec.nodeName ?? ''] ?? null,
   phase: pod.status?.phase ?? 'Pending',
   ready: isReady(pod) && pod.metadata.deletionTimestamp === undefined,
   terminating: pod.metadata.deletionTimestamp !== undefined,
-  image: pod.spec.containers[0]?.image ?? null,
-  templateHash: pod.metadata.annotations?.[templateAnnotation] ?? null,
+  image: imageOf(pod.spec, naming) ?? null,
+  templateHash: pod.metadata.annotations?.[naming.templateAnnotation] ?? null,
   waiting: waitingWords(pod),
 });
 

@@ -100,6 +100,11 @@ export class OperationRun<T extends LifecycleTypes> {
     return this.#stop;
   }
 
+  /** Why it is to hold, while somebody wants that. */
+  get hold(): string | null {
+    return this.#hold;
+  }
+
   get progress(): OperationProgress {
     return {
       operation: this.#operation.name,

@@ -150,8 +150,8 @@ export class ShardCrew {
   async #supervise(hand: Hand): Promise<void> {
     const { port } = this.#run;
     const wanted = (): { readonly stop: string | null; readonly hold: string | null } => {
-      const { stopping, waiting } = this.#run.progress;
-      return { stop: stopping, hold: waiting };
+      const { stopping } = this.#run.progress;
+      return { stop: stopping, hold: this.#run.hold };
     };
     let told: ReturnType<typeof wanted> = { stop: null, hold: null };
     const differs = (): boolean => wanted().stop !== told.stop || wanted().hold !== told.hold;

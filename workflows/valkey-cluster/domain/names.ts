@@ -21,6 +21,8 @@ export const REBALANCE_ANNOTATION = `${API_GROUP}/rebalance`;
 export const OVERLAP_ANNOTATION = `${API_GROUP}/password-overlap-seconds`;
 
 export const CLIENT_PORT = 6379;
+/** The container of the server in a pod. */
+export const CONTAINER = 'valkey';
 export const BUS_PORT = 16379;
 
 /** A StatefulSet's revision label holds its name and eleven characters more, and a label ends at 63. */

@@ -72,7 +72,7 @@ function podSpec(cluster: ValkeyClusterResource, shard: number): Fields {
 
 function serverContainer(spec: ValkeyClusterSpec): Fields {
   return {
-    name: 'valkey',
+    name: names.CONTAINER,
     image: imageOf(spec),
     imagePullPolicy: spec.image.pullPolicy,
     command: ['/bin/sh', '/config/start.sh'],
