@@ -93,11 +93,11 @@ export class Stage {
     return this.until(`${activity} waits`, () => this.theatre.world.hasCaught(this.ref, activity));
   }
 
-  untilWaiting(on: string): Promise<void> {
-    return this.until(
-      `it waits on ${on}`,
-      async () => (await this.theatre.status(this.ref)).waiting?.on === on,
-    );
+  untilWaiting(on: string, message?: string): Promise<void> {
+    return this.until(`it waits on ${on}`, async () => {
+      const { waiting } = await this.theatre.status(this.ref);
+      return waiting?.on === on && (message === undefined || waiting.message === message);
+    });
   }
 
   letGo(activity: ActivityName): void {
