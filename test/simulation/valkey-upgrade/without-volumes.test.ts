@@ -135,7 +135,7 @@ describe('a cluster without volumes that loses pods in the middle of its upgrade
     expectWhole(world, '9.1.2', 1);
   });
 
-  it.each(Array.from({ length: 40 }, (_, at) => at))('walk %i ends whole', async (walk) => {
+  it.each(Array.from({ length: 12 }, (_, at) => at))('walk %i ends whole', async (walk) => {
     const random = new Random(`without-volumes-${walk}`);
     const replicas = random.between(1, 2);
     const { world, engine, hint, upgrade, until } = await running(
